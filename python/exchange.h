@@ -12,14 +12,17 @@ namespace dlprim::python {
 
 namespace py = pybind11;
 
-/** Meets the other modules of this process. To be called as the module is made, before it opens a device. */
-inline void meet() {
+/** Meets the other modules of this process that are of the same version of TapeCL. To be called as the module
+ * is made, before it opens a device.
+ */
+inline void meet(const char* version) {
   constexpr const char* name = "tapecl.copies";
+  const py::str key = concat(name, '.', version);
   const auto known = py::reinterpret_borrow<py::dict>(PyInterpreterState_GetDict(PyInterpreterState_Get()));
-  const bool is_first = !known.contains(name);
-  auto* met = is_first ? nullptr : known[name].cast<py::capsule>().get_pointer<copies::Meeting>();
+  const bool is_first = !known.contains(key);
+  auto* met = is_first ? nullptr : known[key].cast<py::capsule>().get_pointer<copies::Meeting>();
   met = copies::join(met);
-  if (is_first) known[name] = py::capsule(met, name);
+  if (is_first) known[key] = py::capsule(met, name);
 }
 
 template <class Struct>
@@ -51,7 +54,7 @@ inline py::object capsule_of(const dlpack::Elements& elements, const py::object&
                       : capsule_of<dlpack::Managed>(elements);
 }
 
-/** What a capsule shows, if it is a fresh one of that kind. */
+/** The content of a capsule, if it is a fresh one of that kind. */
 template <class Struct>
 Struct* shown_by(const py::handle& capsule) {
   const bool is_fresh = PyCapsule_IsValid(capsule.ptr(), capsule_name<Struct>);

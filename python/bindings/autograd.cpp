@@ -50,7 +50,7 @@ void bind_walks(py::module_& m) {
       py::arg("rtol") = 1e-3);
 }
 
-// What ocl.autograd.Function is built of. A saved tensor is kept without its history: one that held its own
+// The parts of ocl.autograd.Function. A saved tensor is kept without its history: one that held its own
 // node would never be freed.
 void bind_function(py::module_& m) {
   py::class_<ocl::SavedTensor>(m, "_SavedTensor")

@@ -6,6 +6,8 @@
 #include "casters.h"
 #include "dlprim/core/call.h"
 #include "dlprim/core/shapes_only.h"
+#include "dlprim/runtime/barred_implementations.h"
+#include "dlprim/runtime/group_probe.h"
 #include "dlprim/runtime/implementation.h"
 #include "python_lock.h"
 
@@ -177,6 +179,29 @@ void bind_calls(py::module_& m) {
   m.def(
       "_forget_measured_choices", [](const ocl::Device& device) { device->measured_choices().forget(); },
       py::arg("device"));
+  m.def(
+      "_barred_implementations",
+      [](const ocl::Device& device) {
+        py::list all;
+        for (const dlprim::BarredImplementation& barred : device->info().barred->list())
+          all.append(py::make_tuple(barred.family, barred.implementation, barred.reason));
+        return all;
+      },
+      py::arg("device"));
+  m.def(
+      "_bar_implementation",
+      [](const ocl::Device& device, const std::string& family, const std::string& implementation,
+         const std::string& reason) { device->info().barred->bar({family, implementation, reason}); },
+      py::arg("device"), py::arg("family"), py::arg("implementation"), py::arg("reason"));
+  m.def(
+      "_unbar_implementations", [](const ocl::Device& device) { device->info().barred->unbar(); },
+      py::arg("device"));
+  m.def(
+      "_group_probe",
+      [](const ocl::Tensor& a, const ocl::Tensor& b, const ocl::Tensor& c, int rows, int columns) {
+        dlprim::group_probe(c.data().device().queue(), a.data(), b.data(), c.data(), rows, columns);
+      },
+      py::arg("a"), py::arg("b"), py::arg("c"), py::arg("rows"), py::arg("columns"), WithoutLock());
   m.def("is_anomaly_enabled", &ocl::autograd::is_anomaly_enabled);
   m.def("is_anomaly_check_nan_enabled", &ocl::autograd::is_anomaly_check_nan_enabled);
   m.def("_set_detect_anomaly", &ocl::autograd::set_detect_anomaly, py::arg("mode"), py::arg("check_nan"));

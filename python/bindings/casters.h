@@ -191,7 +191,7 @@ struct type_caster<ocl::Reduction> {
 
 }  // namespace pybind11::detail
 
-/** What PyTorch takes for `dim`: nothing, one dimension, or several. */
+/** PyTorch's values of `dim`: nothing, one dimension, or several. */
 using DimArgument = std::optional<std::variant<std::int64_t, std::vector<std::int64_t>>>;
 
 inline std::vector<std::int64_t> dims_of(const DimArgument& dim) {

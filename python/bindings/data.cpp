@@ -1,6 +1,6 @@
 #include "casters.h"
+#include "dlprim/io/file.h"
 #include "nn/data/idx.h"
-#include "nn/io/file.h"
 #include "nn/io/state_dict.h"
 
 void bind_data(py::module_& parent) {
@@ -26,7 +26,7 @@ void bind_data(py::module_& parent) {
   m.def(
       "write_file",
       [](const std::filesystem::path& path, const std::string_view& content) {
-        ocl::io::OutputFile file(path);
+        dlprim::io::OutputFile file(path);
         file.write(content.data(), content.size());
         file.finish();
       },

@@ -15,7 +15,7 @@ dlprim::MemoryStats stats(const OptionalDevice& device) {
   return device_or_default(device)->allocator().stats();
 }
 
-// What counted before each `with device:` that this thread is in.
+// The device that counted before each `with device:` that this thread is in.
 thread_local std::vector<OptionalDevice> outer_devices;
 
 void enter_device(const Device& device) {
@@ -148,6 +148,7 @@ void bind_device(py::module_& m) {
   m.def(
       "is_available", [] { return dlprim::Device::count() > 0; },
       "Whether this machine has an OpenCL device.");
+  m.def("_platforms", &dlprim::Device::platforms, "Name and number of devices of each OpenCL platform.");
   m.def("device_count", &dlprim::Device::count, "Number of OpenCL devices over all platforms.");
   m.def(
       "get_device_name", [](const OptionalDevice& d) { return device_or_default(d)->info().name; },

@@ -50,7 +50,7 @@ PyObject* dispatch(PyObject* self, PyObject* const* values, std::size_t flags, P
   return met && result && !keeps_class(*record_of(self)) ? of_subclass(result, met) : result;
 }
 
-/** As dispatch, for operators: Python asks the other operand when one does not fit. */
+/** Like dispatch, for operators: Python asks the other operand when one does not fit. */
 PyObject* dispatch_operator(PyObject* self, PyObject* const* values, std::size_t flags, PyObject* names) {
   PyTypeObject* outer = std::exchange(subclass, nullptr);
   PyObject* result = original(self, values, flags, names);
@@ -58,7 +58,7 @@ PyObject* dispatch_operator(PyObject* self, PyObject* const* values, std::size_t
   return met && result ? of_subclass(result, met) : result;
 }
 
-/** As dispatch, for constructors of modules: Python may call them on any object, any number of times. */
+/** Like dispatch, for constructors of modules: Python may call them on any object, any number of times. */
 PyObject* dispatch_constructor(PyObject* self, PyObject* const* values, std::size_t flags, PyObject* names) {
   const function_record& constructor = *record_of(self);
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));

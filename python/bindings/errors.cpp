@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "casters.h"
-#include "nn/io/file.h"
+#include "dlprim/io/file.h"
 
 namespace {
 
@@ -44,7 +44,7 @@ void translate(std::exception_ptr pointer) {
     set_error_unless_interrupted(division_error, e);
   } catch (const ocl::AutogradError& e) {
     set_error_unless_interrupted(PyExc_RuntimeError, e);
-  } catch (const ocl::io::SystemError& e) {  // OSError makes its child for the number
+  } catch (const dlprim::io::SystemError& e) {  // OSError makes its child for the number
     PyErr_SetObject(PyExc_OSError,
                     py::make_tuple(e.number, file_text(e.reason), file_text(e.path.string())).ptr());
   } catch (const ocl::FileError& e) {

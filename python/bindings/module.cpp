@@ -1,13 +1,16 @@
 #include "casters.h"
 #include "dispatch.h"
+#include "distributed/distributed.h"
 #include "models/models.h"
 #include "python/exchange.h"
 
 void bind_amp(py::module_& m);
+void bind_export(py::module_& m);
 
 PYBIND11_MODULE(_C, m) {
   m.doc() = "TapeCL's C++ library, as the package ocl uses it.";
-  dlprim::python::meet();
+  m.def("_version", [] { return TAPECL_VERSION; });
+  dlprim::python::meet(TAPECL_VERSION);
   guard_end_of_interpreter();
   bind_errors(m);
   bind_device(m);
@@ -18,5 +21,7 @@ PYBIND11_MODULE(_C, m) {
   bind_optim(m);
   bind_amp(m);
   bind_data(m);
+  bind_export(m);
+  bind_distributed(m);
   replace_dispatcher(m);
 }

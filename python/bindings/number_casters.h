@@ -12,8 +12,8 @@ bool loses_gradient_as_number(PyObject* object);
 
 namespace pybind11::detail {
 
-/** What pybind11 takes for a number, but for tensors that require gradients. A whole number is what __index__
- * gives:
+/** The values that pybind11 takes for a number, but for tensors that require gradients. A whole number is
+ * what __index__ gives:
  * __int__, which pybind11 takes too, cuts fractions off silently. */
 template <class Number>
 class number_caster {

@@ -59,7 +59,8 @@ bool is_numeric(const py::dtype& dtype) {
                        " has no dtype here; convert it first (" + known + ")");
 }
 
-/** What NumPy and the rounding on the device need numbers in: PyTorch rounds to 16 bits from float32, too. */
+/** The dtype in which NumPy and the rounding on the device need numbers: PyTorch rounds to 16 bits from
+ * float32, too. */
 DType dtype_on_host(DType dtype) {
   return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
 }
@@ -141,7 +142,7 @@ Tensor tensor_of_array(py::array array, const std::optional<DType>& dtype, const
 
 // --- Numbers and sequences of them
 
-/** What an item of a sequence is. */
+/** The kind of a sequence's item. */
 enum class Item { number, numpy_number, tensor, array, buffer, text, sequence, other };
 
 Item kind_of(PyObject* object) {
@@ -414,7 +415,7 @@ class Writer {
     end_ += array.nbytes();
   }
 
-  /** What `element` asks of each number. */
+  /** The checks of `element` for each number. */
   void require_elements(const py::array& array, PyNumbers numbers) const {
     const py::dtype given = array.dtype();
     if (!is_numeric(given)) refuse(given);

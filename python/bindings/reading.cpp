@@ -1,4 +1,4 @@
-// What a tensor tells about itself and its elements.
+// A tensor's answers about itself and its elements.
 #include "autograd/autograd.h"
 #include "autograd/ops/join.h"
 #include "dlprim/ops/pointwise/pointwise_result.h"
@@ -27,7 +27,7 @@ py::array to_numpy(const Tensor& tensor) {
   return result;
 }
 
-/** What a copy for NumPy, which the tape cannot follow, asks for. */
+/** The conditions of a copy for NumPy, which the tape cannot follow. */
 void require_no_gradient(const Tensor& tensor) {
   dlprim::require<ocl::AutogradError>(
       !tensor.requires_grad() || !ocl::grad_enabled(),

@@ -134,7 +134,7 @@ bool fits(const std::string& type, PyObject* value) {
 struct Failure {
   std::size_t progress;
   std::string text;
-  // Of an argument of the wrong type:
+  // For an argument of the wrong type:
   std::string parameter{}, place{}, types{};
   PyObject* value = nullptr;
 };

@@ -17,7 +17,7 @@ struct Parameter {
 /** `(self: ocl._C.Tensor, dim: int | None = None, *, keepdim: bool = False) -> ocl._C.Tensor`, in pieces. */
 std::vector<Parameter> parameters_of(const char* signature);
 
-/** What is given to a call, as Python's vectorcall has it. */
+/** The arguments of a call, as Python's vectorcall has them. */
 struct GivenArguments {
   PyObject* const* values;
   std::size_t positional;

@@ -212,7 +212,7 @@ Tensor constructed(const py::args& given, const std::optional<ocl::Device>& devi
   return tensor_of(first, DType::float32, device);
 }
 
-/** What ocl.copying takes tensors apart with, and puts them together. */
+/** The functions with which ocl.copying takes tensors apart and puts them together. */
 void bind_storage(py::module_& m) {
   m.def("_storage_key",
         [](const Tensor& t) { return reinterpret_cast<std::intptr_t>(t.data().storage.get()); });

@@ -188,7 +188,7 @@ py::object new_object(PyTypeObject* type, const Tensor& tensor) {
     tensor.impl().is_parameter = true;
   refuse_abstract(type);
   set_life_of_subclass(type);
-  // As pybind11's own, but without an entry in its table of objects: the tensor knows its object.
+  // Like pybind11's own, but without an entry in its table of objects: the tensor knows its object.
   auto object = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
   if (!object) throw py::error_already_set();
   auto* instance = reinterpret_cast<py::detail::instance*>(object.ptr());

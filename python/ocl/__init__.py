@@ -4,10 +4,20 @@ The names are PyTorch's; a tensor lives on an OpenCL device ("ocl:0", "cpu"), an
 side: ``ocl.tensor(array)`` uploads, ``.numpy()`` downloads.
 """
 
+# ruff: noqa: E402  (OpenCL is found before the compiled module is imported)
+
 import importlib
 from typing import TYPE_CHECKING
 
-from ocl import _C
+from ocl import opencl_runtime
+
+opencl_runtime.prepare()
+try:
+    from ocl import _C
+except ImportError as error:
+    from ocl.doctor.loader import explained
+
+    raise explained(error) from None
 from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
@@ -22,7 +32,7 @@ from ocl.shapes import shapes_only
 from ocl.type_info import finfo, iinfo
 
 if TYPE_CHECKING:
-    from ocl import datasets, models, transforms, utils  # noqa: F401
+    from ocl import datasets, distributed, export, models, onnx, runtime, transforms, utils  # noqa: F401
 
 float = float32 = _C.float32
 double = float64 = _C.float64
@@ -33,10 +43,10 @@ int = int32 = _C.int32
 uint8 = _C.uint8
 bool = bool_ = _C.bool_
 
-# What shapes are. (torch.Size)
+# The type of shapes. (torch.Size)
 Size = tuple
 
-__version__ = "0.1.0"
+__version__ = _C._version()
 
 
 def _assert(condition: object, message: str) -> None:
@@ -45,11 +55,12 @@ def _assert(condition: object, message: str) -> None:
 
 
 # Imported when first asked for: half of the import would go into them, and transforms need Pillow.
-_LATE = ("datasets", "models", "transforms", "utils")
+_LATE = ("datasets", "distributed", "export", "models", "runtime", "transforms", "utils")
+_OPTIONAL = ("onnx",)  # needs a package of its own, so that dir() does not list it
 
 
 def __getattr__(name):
-    if name in _LATE:
+    if name in _LATE or name in _OPTIONAL:
         return importlib.import_module(f"ocl.{name}")
     raise AttributeError(f"module 'ocl' has no attribute {name!r}")
 
@@ -70,8 +81,10 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "bool",
     "datasets",
     "device",
+    "distributed",
     "dtype",
     "enable_grad",
+    "export",
     "finfo",
     "func",
     "get_autocast_dtype",
@@ -92,6 +105,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "ops",
     "optim",
     "profiler",
+    "runtime",
     "save",
     "serialization",
     "set_grad_enabled",

@@ -1,6 +1,7 @@
 """NumPy arrays beside tensors.
 
-What NumPy asks a tensor for that stands right of an operator, or among the arguments of a universal function.
+NumPy's questions to a tensor that stands right of an operator, or among the arguments of a universal
+function.
 """
 
 from __future__ import annotations

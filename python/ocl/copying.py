@@ -1,4 +1,4 @@
-"""What copy and pickle do with tensors, generators, devices, dtypes and formats: as with PyTorch's."""
+"""Copies and pickles of tensors, generators, devices, dtypes and formats, as PyTorch's."""
 
 from __future__ import annotations
 

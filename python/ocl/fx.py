@@ -1,4 +1,4 @@
-"""What model files ask of ``torch.fx``: programs are not traced here."""
+"""The part of ``torch.fx`` that model files need: programs are not traced here."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ Named = TypeVar("Named")
 
 
 def wrap(function_or_name: Named) -> Named:
-    """What is given. (torch.fx.wrap, which keeps a function whole in traced programs)"""
+    """Returns its argument. (torch.fx.wrap, which keeps a function whole in traced programs)"""
     return function_or_name

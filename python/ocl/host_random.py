@@ -21,13 +21,15 @@ _seedings = 0
 
 
 def manual_seed(seed):
-    """Seeds the random numbers of every device, of samplers, loaders and transforms. As torch.manual_seed."""
+    """Seeds the random numbers of every device, of samplers, loaders and transforms. Matches
+    torch.manual_seed.
+    """
     _C.manual_seed(seed)
     _restart()
 
 
 def manual_seed_all(seed):
-    """The same as ``manual_seed``. As torch.cuda.manual_seed_all."""
+    """Another name of ``manual_seed``. Matches torch.cuda.manual_seed_all."""
     _C.manual_seed_all(seed)
     _restart()
 

@@ -1,9 +1,9 @@
 """Which kernels run: one list of implementations for each family of heavy operators.
 
-Of the implementations that can take a problem on a device the one runs that ``measuring`` found to be the
-fastest,
-where nothing was measured the one that is expected to be.
-``ocl.profiler`` shows which ones ran (``table(by="implementation")``) and why (``record_calls().choices``).
+The fastest implementation that ``measuring`` found for a problem on a device runs; where nothing was
+measured, the one that is expected to be the fastest does. ``bar`` leaves a faulty one out on a device, as
+``python -m ocl doctor --bar`` does. ``ocl.profiler`` shows which ones ran
+(``table(by="implementation")``) and why (``record_calls().choices``).
 """
 
 from __future__ import annotations
@@ -13,11 +13,24 @@ from typing import Any, NamedTuple
 from ocl import _C
 from ocl.modes import Mode
 
-__all__ = ["Measured", "families", "forget_measured", "get", "measured", "measuring", "set", "using"]
+__all__ = [
+    "Barred",
+    "Measured",
+    "bar",
+    "barred",
+    "families",
+    "forget_measured",
+    "get",
+    "measured",
+    "measuring",
+    "set",
+    "unbar",
+    "using",
+]
 
 
 class Measured(NamedTuple):
-    """What was measured of a problem on a device."""
+    """The measurements of a problem on a device."""
 
     family: str
     problem: str
@@ -28,6 +41,14 @@ class Measured(NamedTuple):
     expected: str
     """What would have run without a measurement."""
     expected_seconds: float
+
+
+class Barred(NamedTuple):
+    """An implementation that is left out on a device."""
+
+    family: str
+    implementation: str
+    reason: str
 
 
 def families() -> dict[str, list[str]]:
@@ -47,7 +68,7 @@ def set(choices: str) -> None:  # noqa: A001
 
 
 def get() -> str:
-    """What was set last."""
+    """The last setting."""
     return _C._get_implementations()
 
 
@@ -70,7 +91,7 @@ class measuring(Mode):  # noqa: N801
     """Inside ``with``, the first call of each matrix product and convolution measures what can compute it.
 
     The fastest runs from then on, in later processes too: the choice is kept in the kernel cache's database,
-    by device and problem. What has been measured before is not measured again (``forget_measured``). Steps
+    by device and problem. A problem that has been measured is not measured again (``forget_measured``). Steps
     take seconds meanwhile, and should have the device for themselves. The counterpart of
     ``torch.backends.cudnn.benchmark``; ``tools/tune.py`` does this over the steps of nets.
     """
@@ -89,10 +110,31 @@ def _device(device: Any) -> Any:
 
 
 def measured(device: Any = None) -> list[Measured]:
-    """What was measured on this machine for `device`, by family and problem."""
+    """The measurements on this machine for `device`, by family and problem."""
     return [Measured(*choice) for choice in _C._measured_choices(_device(device))]
 
 
 def forget_measured(device: Any = None) -> None:
     """Drops what was measured for `device`."""
     _C._forget_measured_choices(_device(device))
+
+
+def bar(family: str, implementation: str, reason: str, device: Any = None) -> None:
+    """Leaves an implementation out on `device`, in this process and in later ones.
+
+    ``python -m ocl doctor --bar`` does so with those that give wrong results there. The kernel cache's
+    database keeps it by the device's name and the driver's version: another driver starts with all
+    implementations. A forced one (``set``) runs all the same. Raises ValueError for a name that does not
+    exist, and OSError where the database cannot keep it.
+    """
+    _C._bar_implementation(_device(device), family, implementation, reason)
+
+
+def barred(device: Any = None) -> list[Barred]:
+    """The implementations left out on `device` with the driver that it has now."""
+    return [Barred(*entry) for entry in _C._barred_implementations(_device(device))]
+
+
+def unbar(device: Any = None) -> None:
+    """Takes back what was barred for `device`."""
+    _C._unbar_implementations(_device(device))

@@ -1,4 +1,4 @@
-"""What model files ask of ``torch.jit``. Nothing is compiled here: programs run as Python."""
+"""The names that model files need of ``torch.jit``. Nothing is compiled here: programs run as Python."""
 
 from __future__ import annotations
 

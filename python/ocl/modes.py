@@ -1,4 +1,4 @@
-"""What is switched for a stretch of code, as recording by no_grad: context manager and decorator in one."""
+"""A switch for a stretch of code, as recording by no_grad: context manager and decorator in one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Mode:
     """A context manager that is a decorator, too.
 
     One object may be entered again before it is left, by any thread. A decorated function runs inside the
-    mode; of a generator, a coroutine and an asynchronous generator every step does, and whoever waits between
-    two steps has the mode that was there before.
+    mode. In a generator, a coroutine or an asynchronous generator every step does, and code that waits
+    between two steps has the mode that was there before.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any):
@@ -85,7 +85,7 @@ class Switch(Mode):
 
 def _within(mode: Mode, function: Callable) -> Callable:
     """``function`` inside ``mode``, by steps where it runs by steps."""
-    # What is not written as a function runs by steps if its __call__ does; partial functions inspect knows.
+    # A callable that is no function runs by steps if its __call__ does; partial functions inspect knows.
     is_plain = inspect.isroutine(function) or inspect.isclass(function)
     written = function if is_plain or isinstance(function, functools.partial) else type(function).__call__
 
@@ -129,7 +129,7 @@ def _within(mode: Mode, function: Callable) -> Callable:
 
 @types.coroutine
 def _steps(mode: Mode, inner: Any) -> Generator:
-    """What ``inner``, a generator or a coroutine, gives and takes, with each of its steps inside ``mode``."""
+    """Passes on values of ``inner``, a generator or a coroutine, with each of its steps inside ``mode``."""
     try:
         with mode:
             given = inner.send(None)

@@ -17,14 +17,14 @@ class profile:  # noqa: N801  (PyTorch's name)
     ``p.export_chrome_trace(path)`` a trace for chrome://tracing or Perfetto with tracks of kernels, operators
     and modules, ``p.export_csv(path)`` one line per launch, and ``p.launches()`` (device, kernel, start, end)
     in nanoseconds. Modules are called by their path below the one that was called, and their class,
-    "layer1.0.conv1 (Conv2d)"; a backward step counts for the module of its forward call, if that was within
+    "layer1.0.conv1 (Conv2d)". A backward step counts for the module of its forward call, if that was within
     the profile.
 
-    All but the last tell GFLOP/s (of matrix products and convolutions, a multiply-add as two), GB/s (of the
-    tensors that are read and written) and how near that is to the device's ``ceilings()``: the time that they
-    allow in per cent of that which was taken. It passes 100 where caches hold what is read and written, and
-    where products at a lower precision than float32's run on matrix units. The work is that of the thread
-    that profiles.
+    All but the last have GFLOP/s (of matrix products and convolutions, a multiply-add as two) and GB/s (of
+    the tensors that are read and written). They also have the share of the device's ``ceilings()``: the
+    time that these allow in per cent of the time that was taken. It passes 100 where caches hold what is
+    read and written, and where products at a lower precision than float32's run on matrix units. The work
+    is that of the thread that profiles.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class profile:  # noqa: N801  (PyTorch's name)
 
 
 class Ceilings(NamedTuple):
-    """What a device reaches at most."""
+    """The highest rates of a device."""
 
     gflops: float
     """10^9 operations a second, of float32 multiply-adds in registers; each is two."""
@@ -66,7 +66,7 @@ class Ceilings(NamedTuple):
 
 
 def ceilings(device: Any = None) -> Ceilings:
-    """What kernels that only compute, and only copy, reached on ``device``.
+    """The rates that kernels which only compute, or only copy, reached on ``device``.
 
     Measured at the first call of a process, in some tenths of a second for which nothing else should use the
     device. Raises OutOfMemoryError where there is no room for the copy.

@@ -14,10 +14,11 @@ class shapes_only(Mode):  # noqa: N801  (as no_grad)
             net = ocl.models.resnet50()
             print(net(ocl.empty(64, 3, 224, 224)).shape)
 
-    What is made inside has no memory, whatever its size: losses, gradients and an optimizer's step come to be
-    as ever, arguments are checked as ever, random numbers are not drawn. What needs elements (``item()``,
-    ``print``, ``nonzero``) raises RuntimeError, inside and later. Elements of tensors from outside stay as
-    they are, also where they are written in place. (PyTorch: FakeTensorMode, the device "meta".)
+    Tensors made inside have no memory, whatever their size. Losses, gradients and an optimizer's step come
+    to be as ever, arguments are checked as ever, and random numbers are not drawn. An operation that needs
+    elements (``item()``, ``print``, ``nonzero``) raises RuntimeError, inside and later. Elements of tensors
+    from outside stay as they are, also where they are written in place. (PyTorch: FakeTensorMode, the
+    device "meta".)
     """
 
     def _switch(self) -> bool:

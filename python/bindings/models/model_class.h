@@ -13,7 +13,7 @@ py::object layer_function(const py::handle& value, const std::string& name);
 /** A function of Python's that C++ may hold and let go without Python's lock. */
 std::shared_ptr<py::object> held_function(py::object function);
 
-/** What makes layers: None, the name of a class in ocl.nn, or a callable. */
+/** A factory of layers: None, the name of a class in ocl.nn, or a callable. */
 template <class Layer>
 struct LayerOption {
   static py::object give(const Layer& layer) {

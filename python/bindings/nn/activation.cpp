@@ -1,10 +1,11 @@
+#include "autograd/ops/operators.h"
 #include "module_class.h"
 
 namespace {
 
 using ocl::Scalar;
 
-// What torch.nn.functional takes beyond torch itself: inplace.
+// An argument that torch.nn.functional takes beyond torch itself: inplace.
 void bind_functional(py::module_& parent) {
   py::module_ m = parent.def_submodule("_functional", "Functions that take inplace.");
 #define ACTIVATION(Class, function)
@@ -44,6 +45,15 @@ void bind_functional(py::module_& parent) {
                              "hardtanh: min_val cannot be greater than max_val, got ", min_val.real(),
                              " and ", max_val.real());
            });
+  m.def(
+      "rrelu",
+      [](Tensor& input, double lower, double upper, bool training, bool inplace) {
+        return inplace ? ocl::rrelu_(input, lower, upper, training)
+                       : ocl::rrelu(input, lower, upper, training);
+      },
+      py::arg("input"), py::arg("lower") = 0.125, py::arg("upper") = 0.3333333333333333,
+      py::arg("training") = false, py::arg("inplace") = false, WithoutLock(),
+      ocl::operator_row("rrelu").documentation.c_str());
   bind_two("threshold", py::arg("threshold"), py::arg("value"), [](const Scalar&, const Scalar&) {});
 }
 
@@ -69,6 +79,8 @@ void bind_activation_modules(py::module_& m) {
   LayerClass<GELU>(m, "GELU", dlprim::pointwise_op("gelu").documentation);
   LayerClass<PReLU>(m, "PReLU",
                     "The slope where negative is learned, for all channels together or one each.");
+  LayerClass<RReLU>(m, "RReLU", "Slopes where negative that are drawn for each element while training.");
+  LayerClass<Softmax2d>(m, "Softmax2d", "Softmax over the channels of [N, C, H, W].");
   LayerClass<GLU>(m, "GLU", "The first half of dim times the sigmoid of the second.");
   LayerClass<Softmax>(m, "Softmax", "Exponentials along dim, which add up to 1.");
   LayerClass<Softmin>(m, "Softmin", "Softmax of the negated input.");

@@ -2,6 +2,9 @@
 
 void bind_basic_modules(py::module_& m) {
   LayerClass<Linear>(m, "Linear", "[..., in_features] -> [..., out_features].");
+  LayerClass<Bilinear> bilinear(m, "Bilinear",
+                                "[..., in1_features] and [..., in2_features] -> [..., out_features].");
+  def_call<Bilinear>(bilinear, {{"input1", "ocl._C.Tensor"}, {"input2", "ocl._C.Tensor"}});
   LayerClass<Dropout>(m, "Dropout",
                       "Zeroes elements with probability p and scales the rest, while training.");
   LayerClass<Dropout2d>(m, "Dropout2d",

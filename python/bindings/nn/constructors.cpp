@@ -16,7 +16,7 @@ bool is_setstate(const py::detail::function_record& constructor) {
   return std::strcmp(constructor.name, "__setstate__") == 0;
 }
 
-/** What __getstate__ says of a module of that class without anything. */
+/** The result of __getstate__ for a module of that class without anything. */
 py::dict empty_state(const py::object& own) {
   py::dict state;
   for (const char* part : {"options", "parameters", "buffers", "modules", "attributes"})

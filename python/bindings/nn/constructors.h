@@ -14,10 +14,10 @@ bool is_module_constructor(const py::detail::function_record& function);
 bool constructs_first(const py::detail::function_record& constructor, PyObject* self);
 
 /**
- * What a constructor does otherwise. The object has a C++ half of its own class from here on, which takes
- * what the constructor makes in the place of what it had: of a base, a module without parameters, buffers
- * and submodules but the base's. Null, with Python's error set, where it fails. The arguments are those of a
- * vectorcall, the object first.
+ * The parts in which constructors differ. The object has a C++ half of its own class from here on, which
+ * takes what the constructor makes in the place of what it had: of a base, a module without parameters,
+ * buffers and submodules but the base's. Null, with Python's error set, where it fails. The arguments are
+ * those of a vectorcall, the object first.
  */
 PyObject* construct_again(const py::detail::function_record& constructor, PyObject* const* values,
                           std::size_t positional, PyObject* names);

@@ -334,7 +334,7 @@ void bind_dict(py::module_& m, const char* name, const char* documentation, cons
                 "values", "items", "pop", "clear", "get", "setdefault", "popitem", "__reversed__"});
 }
 
-/** As PyTorch fills a ParameterDict: with the entries of a plain dict by their names. */
+/** Fills a ParameterDict like PyTorch: with the entries of a plain dict by their names. */
 py::object by_name_if_plain(const py::object& values) {
   const auto is_a = [&](const py::object& kind) { return py::isinstance(values, kind); };
   const py::module_ collections = py::module_::import("collections");

@@ -46,12 +46,12 @@ std::string class_name(const py::handle& object);
 py::object python_half(const py::object& parent, const std::shared_ptr<ocl::nn::Module>& child);
 /** The Python halves of the submodules by name, None where a name is kept for later. */
 NamedObjects entries_of(const py::object& module);
-/** The same without the Nones. */
+/** The children without the Nones. */
 NamedObjects children_of(const py::object& module);
 /** The children, each once, as PyTorch lists them. */
 NamedObjects distinct_children(const py::object& module);
 
-/** What they print. */
+/** Their text. */
 std::vector<std::pair<std::string, std::string>> texts_of(const NamedObjects& modules);
 
 /** Calls `take` with the C++ half of what it is to make a submodule of `self`, null for None, and keeps the

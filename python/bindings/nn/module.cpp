@@ -93,7 +93,7 @@ void delete_attribute(const py::object& self, const std::string& name) {
   }
 }
 
-/** What stands in _parameters, _buffers or _modules. */
+/** The entries of _parameters, _buffers or _modules. */
 py::dict entries(const py::object& self, const std::string& kind) {
   const auto& module = self.cast<const Module&>();
   py::dict all;

@@ -75,9 +75,9 @@ struct ModuleClass : py::class_<M, Base, py::smart_holder> {
 
 /** Gives a module what `state`, from __getstate__, says, in the place of what it has. */
 void restore(const py::object& self, const py::dict& state);
-/** What a constructor ends with: the object may have attributes already. */
+/** The last step of a constructor: the object may have attributes already. */
 void take_up_attributes(const py::object& self);
-/** What Module.__init__ does with its arguments: those of the class behind it where call_super_init says so.
+/** Module.__init__'s treatment of its arguments: those of the class behind it where call_super_init says so.
  */
 void finish_module(const py::object& self, const py::tuple& args, const py::dict& kwargs);
 
@@ -119,7 +119,8 @@ M& construct(py::detail::value_and_holder& self, const Options&... options) {
   return *made;
 }
 
-/** What copies and pickles of a class without options are made by; _take_state is for objects that are made.
+/** The function that makes copies and pickles of a class without options; _take_state is for objects that are
+ * made.
  */
 template <class M, class Class>
 void def_restoring(Class& bound) {
@@ -280,7 +281,7 @@ struct CallArgument {
   const char* standard = nullptr;  // nothing where the argument must be given
 };
 
-/** What is written of a forward, as Python's source has it. */
+/** The text of a forward, as Python's source has it. */
 std::string call_documentation(const std::vector<CallArgument>& arguments, const char* result);
 
 /** Binds forward as the module's own `call`. */
@@ -311,6 +312,7 @@ void bind_norm_modules(py::module_& m);
 void bind_pool_modules(py::module_& m);
 void bind_resample_modules(py::module_& m);
 void bind_loss_modules(py::module_& m);
+void bind_distance_modules(py::module_& m);
 void bind_attention_modules(py::module_& m);
 void bind_rnn_modules(py::module_& m);
 void bind_transformer_modules(py::module_& m);

@@ -24,7 +24,7 @@ Tensor converted(const std::string& name, const py::handle& value, const Tensor&
   return {};
 }
 
-/** What is no tensor and no array is nothing. */
+/** A value that is no tensor and no array counts as nothing. */
 Tensor as_tensor_if_possible(const py::handle& value) {
   try {
     return tensor_of(py::reinterpret_borrow<py::object>(value), std::nullopt, std::nullopt);
@@ -59,7 +59,7 @@ ocl::StateDict state_from(const Module& module, const py::dict& given) {
   return result;
 }
 
-/** What a copy or a pickle of a module keeps. */
+/** The state that a copy or a pickle of a module keeps. */
 py::dict state_of(const py::object& self) {
   const auto& module = self.cast<const Module&>();
   py::dict buffers, attributes = self.attr("__dict__").attr("copy")();

@@ -8,7 +8,7 @@
 namespace {
 
 /**
- * Of the bound classes that a class has among its bases, leaves the one that is derived from all others:
+ * Leaves one of the bound classes that a class has among its bases, the one that is derived from all others:
  * pybind11 would give objects a half of each. Throws TypeError where there is none.
  */
 PyTypeObject* leave_one_half(PyTypeObject* type) {

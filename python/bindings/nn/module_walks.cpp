@@ -63,7 +63,7 @@ void apply(const py::object& self, const py::object& function) {
   function(self);
 }
 
-/** What stands under a dotted name. */
+/** The object under a dotted name. */
 py::object submodule(const py::object& self, const std::string& target) {
   (void)self.cast<const Module&>().get_submodule(target);  // AttributeError where nothing does
   py::object module = self;

@@ -11,6 +11,7 @@ void bind_nn(py::module_& parent) {
   bind_pool_modules(m);
   bind_resample_modules(m);
   bind_loss_modules(m);
+  bind_distance_modules(m);
   bind_attention_modules(m);
   bind_rnn_modules(m);
   bind_transformer_modules(m);

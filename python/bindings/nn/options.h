@@ -44,7 +44,7 @@ struct type_caster<ocl::nn::Extents<N>> {
  * else as it is. */
 py::object number_or_itself(const py::handle& value);
 
-/** What type checkers are told of an option's type. */
+/** An option's type for type checkers. */
 template <class T>
 struct OptionType {
   static std::string text() {
@@ -135,7 +135,7 @@ class ConstructorArguments {
   std::size_t options_;
 };
 
-/** What is written of a constructor: types and defaults, where there are any, as Python's source has them. */
+/** The text of a constructor: types and defaults, where there are any, as Python's source has them. */
 struct ConstructorSignature {
   std::vector<std::string> names, types, defaults;
 

@@ -29,4 +29,7 @@ void bind_pool_modules(py::module_& m) {
   LayerClass<AdaptiveAvgPool2d>(m, "AdaptiveAvgPool2d", "As many means of [N, C, H, W] as output_size says.");
   LayerClass<AdaptiveAvgPool3d>(m, "AdaptiveAvgPool3d",
                                 "As many means of [N, C, D, H, W] as output_size says.");
+  LayerClass<LPPool1d>(m, "LPPool1d", "The power average of each window of [N, C, L].");
+  LayerClass<LPPool2d>(m, "LPPool2d", "The power average of each window of [N, C, H, W].");
+  LayerClass<LPPool3d>(m, "LPPool3d", "The power average of each window of [N, C, D, H, W].");
 }

@@ -150,7 +150,7 @@ OptionalTensor none_if_undefined(const Tensor& tensor) {
   return tensor.defined() ? OptionalTensor(tensor) : std::nullopt;
 }
 
-/** What ocl/nn/utils/rnn.py makes its PackedSequence of and takes it apart into. */
+/** The parts of a PackedSequence of ocl/nn/utils/rnn.py. */
 Parts parts_of(const PackedSequence& packed) {
   return {packed.data, packed.batch_sizes, none_if_undefined(packed.sorted_indices),
           none_if_undefined(packed.unsorted_indices)};

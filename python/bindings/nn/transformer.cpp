@@ -18,7 +18,7 @@ struct PythonOption<Activation> {
   static std::string type() { return "str | collections.abc.Callable | Module"; }
 };
 
-/** What Python's objects copy themselves (finish_stack). */
+/** The parts that Python's objects copy themselves (finish_stack). */
 template <>
 struct PythonOption<Prototype> {
   static py::object give(const Prototype&) { return py::none(); }
@@ -45,7 +45,7 @@ void follow_activation(const py::object& self, M& layer) {
   });
 }
 
-/** What PyTorch takes as an activation: a name, a module, or a function. */
+/** PyTorch's values of an activation: a name, a module, or a function. */
 template <class M>
 void set_activation(const py::object& self, M& layer, const py::object& given) {
   const py::dict attributes = self.attr("__dict__");

@@ -20,7 +20,7 @@ ocl::Slice slice_of(py::handle slice) {
   const auto bound = [&](const char* name) -> std::optional<std::int64_t> {
     const py::object value = slice.attr(name);
     if (value.is_none()) return std::nullopt;
-    // As Python clips it: bounds beyond every size are no error.
+    // Clipped like in Python: bounds beyond every size are no error.
     const Py_ssize_t at = PyNumber_AsSsize_t(value.ptr(), nullptr);
     if (at == -1 && PyErr_Occurred()) throw py::error_already_set();
     return at;

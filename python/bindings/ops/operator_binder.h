@@ -20,7 +20,7 @@ class OperatorBinder {
   py::class_<ocl::Tensor>& tensor() const { return tensor_; }
   static const char* doc(const char* name) { return ocl::operator_row(name).documentation.c_str(); }
 
-  /** What the row says. `parameters`: its text. */
+  /** The fields of the row. `parameters`: its text. */
   template <class Function>
   void row(const char* name, const char* parameters, ocl::Face face, Function* function) const {
     RowDescription description{name, doc(name), ocl::operator_parameters(parameters), module_, false};
@@ -72,10 +72,16 @@ inline ocl::MemoryFormat kept_or(const OptionalFormat& format) {
   return format.value_or(ocl::MemoryFormat::preserve);
 }
 
+/** Tensors given one by one, or as a list alone. */
+inline ocl::TensorList listed_or_one_by_one(const py::args& tensors) {
+  const bool listed = tensors.size() == 1 && !py::isinstance<ocl::Tensor>(tensors[0]);
+  return listed ? tensors[0].cast<ocl::TensorList>() : tensors.cast<ocl::TensorList>();
+}
+
 /** The class Generator, which rows name. */
 void bind_generator(py::module_& m);
 
-// What Python takes beyond the rows: one function a family, each in the file of its name.
+// Functions that Python has beyond the rows: one function a family, each in the file of its name.
 void bind_creation(const OperatorBinder& bind);
 void bind_random(const OperatorBinder& bind);
 void bind_views(const OperatorBinder& bind);
@@ -91,3 +97,4 @@ void bind_attention(const OperatorBinder& bind);
 void bind_rnn(const OperatorBinder& bind);
 void bind_index(const OperatorBinder& bind);
 void bind_sort(const OperatorBinder& bind);
+void bind_count(const OperatorBinder& bind);

@@ -14,9 +14,9 @@ py::list table_as_dicts() {
     row["source"] = operator_row.source;
     row["documentation"] = operator_row.documentation;
     py::list forms;
-    for (const std::string& form : operator_row.forms) {
+    for (const ocl::OperatorForm& form : operator_row.forms) {
       py::list names;
-      for (const ocl::OperatorParameter& parameter : ocl::operator_parameters(form))
+      for (const ocl::OperatorParameter& parameter : form.parameters())
         names.append(py::make_tuple(parameter.name, parameter.type, parameter.initial));
       forms.append(py::tuple(names));
     }
@@ -28,13 +28,35 @@ py::list table_as_dicts() {
 
 /** PyTorch's second names of operators: (other name, name). */
 constexpr const char* second_names[][2] = {
-    {"absolute", "abs"},   {"arccos", "acos"},    {"arccosh", "acosh"},     {"arcsin", "asin"},
-    {"arcsinh", "asinh"},  {"arctan", "atan"},    {"arctan2", "atan2"},     {"arctanh", "atanh"},
-    {"clip", "clamp"},     {"clip_", "clamp_"},   {"concat", "cat"},        {"concatenate", "cat"},
-    {"divide", "div"},     {"divide_", "div_"},   {"greater", "gt"},        {"greater_equal", "ge"},
-    {"less", "lt"},        {"less_equal", "le"},  {"moveaxis", "movedim"},  {"multiply", "mul"},
-    {"multiply_", "mul_"}, {"negative", "neg"},   {"negative_", "neg_"},    {"not_equal", "ne"},
-    {"subtract", "sub"},   {"subtract_", "sub_"}, {"swapdims", "swapaxes"}, {"true_divide", "div"},
+    {"absolute", "abs"},
+    {"arccos", "acos"},
+    {"arccosh", "acosh"},
+    {"arcsin", "asin"},
+    {"arcsinh", "asinh"},
+    {"arctan", "atan"},
+    {"arctan2", "atan2"},
+    {"arctanh", "atanh"},
+    {"clip", "clamp"},
+    {"clip_", "clamp_"},
+    {"concat", "cat"},
+    {"concatenate", "cat"},
+    {"divide", "div"},
+    {"divide_", "div_"},
+    {"greater", "gt"},
+    {"greater_equal", "ge"},
+    {"less", "lt"},
+    {"less_equal", "le"},
+    {"moveaxis", "movedim"},
+    {"multiply", "mul"},
+    {"multiply_", "mul_"},
+    {"negative", "neg"},
+    {"negative_", "neg_"},
+    {"not_equal", "ne"},
+    {"subtract", "sub"},
+    {"subtract_", "sub_"},
+    {"swapdims", "swapaxes"},
+    {"true_divide", "div"},
+    {"unfold", "unfold_dimension"},
 };
 
 void bind_second_names(py::module_& m, py::class_<ocl::Tensor>& tensor) {
@@ -85,5 +107,6 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_rnn(bind);
   bind_index(bind);
   bind_sort(bind);
+  bind_count(bind);
   bind_second_names(m, tensor);
 }

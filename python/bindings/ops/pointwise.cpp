@@ -10,7 +10,7 @@ namespace {
 
 using Number = std::optional<Scalar>;  // None stands for the default
 
-/** What a signature shows as the default of a parameter: None where PyTorch has that say that there is no
+/** The default of a parameter in a signature: None where PyTorch has that say that there is no
  * such number. */
 py::object shown_default(std::string_view parameter, double value) {
   return parameter == "eps" ? py::none() : py::object(py::float_(value));

@@ -57,7 +57,8 @@ void bind_moments(const OperatorBinder& bind, const char* name, const Function& 
       py::kw_only(), py::arg("correction") = py::none());
 }
 
-/** Of every element by itself: what an empty tuple of dimensions means to all and any, and to them alone. */
+/** The truth of every element by itself, which all and any, and they alone, give for an empty tuple of
+ * dimensions. */
 Tensor truth_of(const Tensor& input) {
   return ocl::to(ocl::ne(input, 0), dlprim::reduction("all").result_dtype(input.dtype()));
 }
@@ -81,6 +82,16 @@ void bind_norms(const OperatorBinder& bind) {
             py::arg("dtype") = py::none());
   bind.function("vector_norm", &norm_of, py::arg("ord") = 2.0, py::arg("dim") = py::none(),
                 py::arg("keepdim") = false, py::kw_only(), py::arg("dtype") = py::none());
+}
+
+void bind_without_nan(const OperatorBinder& bind, const char* name,
+                      Tensor (*function)(const Tensor&, const ocl::DimList&, bool)) {
+  bind.both(
+      name,
+      [function](const Tensor& input, const DimArgument& dim, bool keepdim, const OptionalDType& dtype) {
+        return function(dtype ? ocl::to(input, *dtype) : input, dims_of(dim), keepdim);
+      },
+      py::arg("dim") = py::none(), py::arg("keepdim") = false, py::kw_only(), py::arg("dtype") = py::none());
 }
 
 }  // namespace
@@ -129,4 +140,20 @@ void bind_reduce(const OperatorBinder& bind) {
       },
       py::arg("dim"), py::arg("keepdim") = false);
   bind_norms(bind);
+  bind_without_nan(bind, "nansum", &ocl::nansum);
+  bind_without_nan(bind, "nanmean", &ocl::nanmean);
+  const auto aminmax = [](const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
+    std::pair<Tensor, Tensor> result;
+    {
+      const PythonUnlocked without_lock;
+      result = ocl::aminmax(input, dim, keepdim);
+    }
+    static const NamedPair extremes("min", "max");
+    return extremes(result.first, result.second);
+  };
+  const char* doc = OperatorBinder::doc("aminmax");
+  bind.module().def("aminmax", aminmax, py::arg("input"), py::kw_only(), py::arg("dim") = py::none(),
+                    py::arg("keepdim") = false, doc);
+  bind.tensor().def("aminmax", aminmax, py::kw_only(), py::arg("dim") = py::none(),
+                    py::arg("keepdim") = false, doc);
 }

@@ -10,7 +10,7 @@
 #include "../sizes.h"
 #include "autograd/ops/operators.h"
 
-/** What a Python function of a row of operators.def is made from, but for its types. */
+/** The source of a Python function for a row of operators.def, without its types. */
 struct RowDescription {
   const char* name;
   const char* documentation;
@@ -102,7 +102,7 @@ class RowFunction : public py::cpp_function {
     void add_parameter(const Name& type, const ocl::OperatorParameter& parameter) {
       text += text.size() > 1 ? ", {" : "{";
       add(type);
-      if (parameter.type.find("OptionalTensor") != std::string::npos) text += " | None";
+      if (parameter.is_optional_tensor()) text += " | None";
       text += "}";
     }
     template <class Name>

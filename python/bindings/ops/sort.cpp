@@ -1,4 +1,5 @@
 #include "autograd/ops/sort.h"
+#include "autograd/ops/scan.h"
 #include "values_indices.h"
 
 using ocl::Tensor;
@@ -22,4 +23,34 @@ void bind_sort(const OperatorBinder& bind) {
         return ValuesIndices(ocl::topk(input, k, dim, largest, sorted));
       },
       py::arg("k"), py::arg("dim") = -1, py::arg("largest") = true, py::arg("sorted") = true);
+  bind.both(
+      "kthvalue",
+      [](const Tensor& input, std::int64_t k, std::int64_t dim, bool keepdim) {
+        return ValuesIndices(ocl::kthvalue(input, k, dim, keepdim));
+      },
+      py::arg("k"), py::arg("dim") = -1, py::arg("keepdim") = false);
+  bind.both(
+      "median",
+      [](const Tensor& input, std::int64_t dim, bool keepdim) {
+        return ValuesIndices(ocl::median(input, dim, keepdim));
+      },
+      py::arg("dim"), py::arg("keepdim") = false);
+  bind.both(
+      "nanmedian",
+      [](const Tensor& input, std::int64_t dim, bool keepdim) {
+        return ValuesIndices(ocl::nanmedian(input, dim, keepdim));
+      },
+      py::arg("dim"), py::arg("keepdim") = false);
+  bind.both(
+      "mode",
+      [](const Tensor& input, std::int64_t dim, bool keepdim) {
+        return ValuesIndices(ocl::mode(input, dim, keepdim));
+      },
+      py::arg("dim") = -1, py::arg("keepdim") = false);
+  bind.both(
+      "cummax", [](const Tensor& input, std::int64_t dim) { return ValuesIndices(ocl::cummax(input, dim)); },
+      py::arg("dim"));
+  bind.both(
+      "cummin", [](const Tensor& input, std::int64_t dim) { return ValuesIndices(ocl::cummin(input, dim)); },
+      py::arg("dim"));
 }

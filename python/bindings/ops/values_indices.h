@@ -3,7 +3,7 @@
 #include "named_result.h"
 #include "operator_binder.h"
 
-/** What sort, topk and the like return in Python: a named tuple of values and indices. */
+/** The result of sort, topk and the like in Python: a named tuple of values and indices. */
 struct ValuesIndices {
   ocl::Tensor values, indices;
 

@@ -135,12 +135,23 @@ void bind_views(const OperatorBinder& bind) {
   bind.module().def(
       "meshgrid",
       [](const py::args& tensors, const std::optional<std::string>& indexing) {
-        const bool listed = tensors.size() == 1 && !py::isinstance<Tensor>(tensors[0]);
-        const auto given = listed ? tensors[0].cast<ocl::TensorList>() : tensors.cast<ocl::TensorList>();
+        const ocl::TensorList given = listed_or_one_by_one(tensors);
         const PythonUnlocked without_lock;
         return ocl::meshgrid(given, indexing.value_or("ij"));
       },
       py::kw_only(), py::arg("indexing") = py::none(), OperatorBinder::doc("meshgrid"));
+  const auto bind_one_by_one = [&](const char* name, ocl::Tensor (*function)(const ocl::TensorList&)) {
+    bind.module().def(
+        name,
+        [function](const py::args& tensors) {
+          const auto given = tensors.cast<ocl::TensorList>();
+          const PythonUnlocked without_lock;
+          return function(given);
+        },
+        OperatorBinder::doc(name));
+  };
+  bind_one_by_one("cartesian_prod", &ocl::cartesian_prod);
+  bind_one_by_one("block_diag", &ocl::block_diag);
   bind_with_sizes(bind, "reshape", &ocl::reshape);
   bind_with_sizes(bind, "view", &ocl::view);
   bind_with_sizes(bind, "expand", &ocl::expand);

@@ -38,7 +38,7 @@ py::object item_or_none(const py::dict& entry, const py::object& name) {
   return found ? py::reinterpret_borrow<py::object>(found) : py::object(py::none());
 }
 
-/** What a group keeps for each parameter. */
+/** The state that a group keeps for each parameter. */
 class Names {
  public:
   explicit Names(const dlprim::StateRows& rows) : rows_(rows) {

@@ -11,7 +11,9 @@ from . import _nn
 from . import _models
 from . import _optim
 from . import _data
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addcdiv', 'addcmul', 'addmm', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'copysign', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'huber_loss', 'hypot', 'index_add', 'index_copy', 'index_fill', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'nan_to_num', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'round_decimals', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'trace', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'xlogy', 'zeros', 'zeros_like']
+from . import _export
+from . import _distributed
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addbmm', 'addcdiv', 'addcmul', 'addmm', 'addmv', 'addr', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'aminmax', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'bilinear', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bincount', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'block_diag', 'bmm', 'bool_', 'bucketize', 'can_cast', 'cartesian_prod', 'cat', 'cdist', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'column_stack', 'combinations', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'convolution', 'copysign', 'cos', 'cosh', 'cosine_embedding_loss', 'cosine_similarity', 'count_nonzero', 'cross', 'cross_entropy', 'cummax', 'cummin', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dstack', 'dtype', 'einsum', 'elu', 'embedding', 'embedding_bag', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'fliplr', 'flipud', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'gaussian_nll_loss', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'gumbel_softmax', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'hinge_embedding_loss', 'histc', 'hstack', 'huber_loss', 'hypot', 'index_add', 'index_copy', 'index_fill', 'index_reduce', 'index_select', 'initial_seed', 'inner', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isin', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'kron', 'kthvalue', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logcumsumexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lp_pool1d', 'lp_pool2d', 'lp_pool3d', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'margin_ranking_loss', 'masked_fill', 'masked_scatter', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'median', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'mode', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multi_margin_loss', 'multilabel_margin_loss', 'multilabel_soft_margin_loss', 'multinomial', 'multiply', 'mv', 'nan_to_num', 'nanmean', 'nanmedian', 'nanquantile', 'nansum', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'pairwise_distance', 'pdist', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'poisson_nll_loss', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'quantile', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'renorm', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'rot90', 'round', 'round_decimals', 'rrelu', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'scatter_reduce', 'searchsorted', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'soft_margin_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'tensordot', 'threshold', 'tile', 'topk', 'trace', 'transpose', 'tril', 'triplet_margin_loss', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unique', 'unique_consecutive', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'vstack', 'where', 'xlogy', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -465,6 +467,13 @@ class Tensor:
         
         The true quotient.
         """
+    @staticmethod
+    def unfold(*args, **kwargs):
+        """
+        unfold_dimension(self: ocl._C.Tensor, dimension: typing.SupportsIndex, size: typing.SupportsIndex, step: typing.SupportsIndex) -> ocl._C.Tensor
+        
+        Tensor.unfold: windows of size entries of dimension, one each step entries, as a last dimension.
+        """
     @classmethod
     def _make_subclass(cls: typing.Any, data: Tensor, require_grad: bool = False) -> typing.Any:
         """
@@ -764,6 +773,10 @@ class Tensor:
         """
         In place: a + alpha * b.
         """
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+        """
+        beta * input + alpha * the sum over the batch of batch1 @ batch2, with input broadcast.
+        """
     def addcdiv(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
         """
         a + value * b / c.
@@ -784,6 +797,14 @@ class Tensor:
         """
         beta * input + alpha * mat1 @ mat2, with input broadcast.
         """
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+        """
+        beta * input + alpha * mat @ vec, with input broadcast.
+        """
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+        """
+        beta * input + alpha * outer(vec1, vec2), with input broadcast.
+        """
     def all(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         Whether every element is non-zero.
@@ -799,6 +820,10 @@ class Tensor:
     def amin(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         The smallest element; NaN if there is one.
+        """
+    def aminmax(self, *, dim: typing.SupportsIndex | None = None, keepdim: bool = False) -> typing.Any:
+        """
+        The smallest and the largest elements (min, max).
         """
     def angle(self) -> Tensor:
         """
@@ -884,6 +909,10 @@ class Tensor:
         """
     def bfloat16(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
+    def bincount(self, weights: Tensor | None = None, minlength: typing.SupportsIndex = 0) -> Tensor:
+        """
+        How often each whole number from 0 on occurs, or the sum of its weights; at least minlength places. Waits for the largest.
+        """
     def bitwise_and(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The bits set in both.
@@ -1076,6 +1105,18 @@ class Tensor:
         """
         On a CPU: itself if it is on one, else a copy on the first OpenCL device of that type. numpy(), item() and tolist() need no such copy. Raises DeviceError where no OpenCL device is a CPU.
         """
+    def cross(self, other: Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
+        """
+        The cross products of vectors of 3 elements along dim.
+        """
+    def cummax(self, dim: typing.SupportsIndex) -> tuple[Tensor, Tensor]:
+        """
+        The largest elements so far along dim and where they stand (values, indices).
+        """
+    def cummin(self, dim: typing.SupportsIndex) -> tuple[Tensor, Tensor]:
+        """
+        The smallest elements so far along dim and where they stand (values, indices).
+        """
     def cumprod(self, dim: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         Running products along dim.
@@ -1224,6 +1265,14 @@ class Tensor:
         """
         A copy in reverse order along dims.
         """
+    def fliplr(self) -> Tensor:
+        """
+        A copy with the second dimension in reverse order.
+        """
+    def flipud(self) -> Tensor:
+        """
+        A copy with the first dimension in reverse order.
+        """
     def float(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
     def floor(self) -> Tensor:
@@ -1344,6 +1393,10 @@ class Tensor:
         """
         In place: 0 where a is negative, b where it is 0, 1 where it is positive.
         """
+    def histc(self, bins: typing.SupportsIndex = 100, min: float | int | bool = 0, max: float | int | bool = 0) -> Tensor:
+        """
+        How many elements fall into each of bins equal parts of [min, max]; of their own range where both are 0.
+        """
     def hypot(self, other: Tensor | float | int | bool) -> Tensor:
         """
         sqrt(a a + b b), without overflow.
@@ -1372,9 +1425,17 @@ class Tensor:
         """
         input with value (a number or a tensor of one element) in the entries of dim that index names.
         """
+    def index_reduce(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
+        """
+        input with the prod, mean, amax or amin of the entries of source in those of dim that index names.
+        """
     def index_select(self, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
         """
         The entries of dim that index names.
+        """
+    def inner(self, other: Tensor) -> Tensor:
+        """
+        Sums of products over the last dimensions.
         """
     def int(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
@@ -1409,6 +1470,14 @@ class Tensor:
     def item(self) -> typing.Any:
         """
         The one element as a Python number. Waits.
+        """
+    def kron(self, other: Tensor) -> Tensor:
+        """
+        The Kronecker product: every element of input times the whole of other.
+        """
+    def kthvalue(self, k: typing.SupportsIndex, dim: typing.SupportsIndex = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+        """
+        The k-th smallest elements along dim, counted from 1, and where they stand (values, indices).
         """
     def le(self, other: Tensor | float | int | bool) -> Tensor:
         """
@@ -1486,6 +1555,10 @@ class Tensor:
         """
         log2(2^a + 2^b), without overflow.
         """
+    def logcumsumexp(self, dim: typing.SupportsIndex) -> Tensor:
+        """
+        log(cumsum(exp(input))) along dim, without overflow.
+        """
     def logical_and(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether both are non-zero.
@@ -1556,6 +1629,10 @@ class Tensor:
         """
         masked_fill in place.
         """
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """
+        input with the elements of source, one after another, where mask (bool) holds.
+        """
     def masked_select(self, mask: Tensor) -> Tensor:
         """
         The elements where mask (bool) holds, one after another; input and mask broadcast. Waits for their number.
@@ -1594,6 +1671,16 @@ class Tensor:
         The mean of the elements.
         """
     @typing.overload
+    def median(self) -> Tensor:
+        """
+        The median, of two in the middle the lower, NaN if there is one; along dim the medians and where they stand (values, indices).
+        """
+    @typing.overload
+    def median(self, dim: typing.SupportsIndex, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+        """
+        The median, of two in the middle the lower, NaN if there is one; along dim the medians and where they stand (values, indices).
+        """
+    @typing.overload
     def min(self) -> Tensor:
         """
         The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
@@ -1624,6 +1711,10 @@ class Tensor:
         """
         Matrix product [M, K] x [K, N] -> [M, N].
         """
+    def mode(self, dim: typing.SupportsIndex = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+        """
+        The most frequent elements along dim and where they stand (values, indices).
+        """
     def movedim(self, source: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], destination: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
         The dimensions source moved to the places destination.
@@ -1640,12 +1731,38 @@ class Tensor:
         """
         Indices drawn with the probabilities that input [n] or [rows, n] gives up to a factor; int64 [num_samples] or [rows, num_samples].
         """
+    def mv(self, vec: Tensor) -> Tensor:
+        """
+        Matrix [N, M] times vector [M].
+        """
     def nan_to_num(self, nan: typing.SupportsFloat | typing.SupportsIndex | None = 0.0, posinf: typing.SupportsFloat | typing.SupportsIndex | None = None, neginf: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
         """
         Numbers in the places of NaN and of the infinities: 0, the largest and the least finite number of the dtype where none is given.
         """
     def nan_to_num_(self, nan: typing.SupportsFloat | typing.SupportsIndex | None = 0.0, posinf: typing.SupportsFloat | typing.SupportsIndex | None = None, neginf: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
         ...
+    def nanmean(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+        """
+        The mean of the elements that are not NaN.
+        """
+    @typing.overload
+    def nanmedian(self) -> Tensor:
+        """
+        median of the elements that are not NaN.
+        """
+    @typing.overload
+    def nanmedian(self, dim: typing.SupportsIndex, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+        """
+        median of the elements that are not NaN.
+        """
+    def nanquantile(self, q: Tensor | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
+        """
+        quantile of the elements that are not NaN.
+        """
+    def nansum(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+        """
+        The sum of the elements that are not NaN.
+        """
     def narrow(self, dim: typing.SupportsIndex, start: typing.SupportsIndex, length: typing.SupportsIndex) -> Tensor:
         """
         length entries of dim from start on.
@@ -1746,6 +1863,14 @@ class Tensor:
         """
         The product of the elements.
         """
+    def put_(self, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+        """
+        Writes source over the elements that index names in the flattened tensor, or adds it to them.
+        """
+    def quantile(self, q: Tensor | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
+        """
+        What stands at the part q (a number or a vector) of the way from the smallest element to the largest.
+        """
     @typing.overload
     def random_(self, to: typing.SupportsIndex | None = None, *, generator: Generator = None) -> Tensor:
         """
@@ -1794,6 +1919,10 @@ class Tensor:
         """
         In place: The remainder of division, with the sign of b.
         """
+    def renorm(self, p: float | int | bool, dim: typing.SupportsIndex, maxnorm: float | int | bool) -> Tensor:
+        """
+        The entries of dim, those with a p-norm above maxnorm scaled down to it.
+        """
     def repeat(self, *args) -> Tensor:
         """
         Copies along every dimension; more numbers than dimensions add leading ones.
@@ -1813,6 +1942,10 @@ class Tensor:
     def roll(self, shifts: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], dims: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None) -> Tensor:
         """
         A copy moved by shifts along dims; what leaves enters at the other end.
+        """
+    def rot90(self, k: typing.SupportsIndex = 1, dims: collections.abc.Sequence[typing.SupportsIndex] = [0, 1]) -> Tensor:
+        """
+        Turned k times by 90 degrees in the plane of dims.
         """
     @typing.overload
     def round(self) -> Tensor:
@@ -1875,6 +2008,10 @@ class Tensor:
     def scatter_add_(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
         """
         scatter_add in place.
+        """
+    def scatter_reduce(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
+        """
+        input with the sum, prod, mean, amax or amin of the elements of src at the places along dim that index names.
         """
     def select(self, dim: typing.SupportsIndex, index: typing.SupportsIndex) -> Tensor:
         """
@@ -2060,6 +2197,10 @@ class Tensor:
         """
         The transpose of a matrix; anything of fewer dimensions as it is.
         """
+    def take(self, index: Tensor) -> Tensor:
+        """
+        The elements that index names in the flattened tensor, in the shape of index.
+        """
     def take_along_dim(self, indices: Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
         """
         gather with input and indices broadcast apart from dim; of the flat tensor without dim.
@@ -2155,9 +2296,21 @@ class Tensor:
         """
         Dimension dim as several; one of their sizes may be -1.
         """
+    def unfold_dimension(self, dimension: typing.SupportsIndex, size: typing.SupportsIndex, step: typing.SupportsIndex) -> Tensor:
+        """
+        Tensor.unfold: windows of size entries of dimension, one each step entries, as a last dimension.
+        """
     def uniform_(self, from: typing.SupportsFloat | typing.SupportsIndex = 0.0, to: typing.SupportsFloat | typing.SupportsIndex = 1.0, *, generator: Generator = None) -> Tensor:
         """
         Overwrites with numbers uniform in [from, to).
+        """
+    def unique(self, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: typing.SupportsIndex | None = None) -> typing.Any:
+        """
+        The values that occur, in ascending order; on request where each element stands among them and how often each occurs. Waits for their number.
+        """
+    def unique_consecutive(self, return_inverse: bool = False, return_counts: bool = False, dim: typing.SupportsIndex | None = None) -> typing.Any:
+        """
+        Of each run of equal elements one; on request the run of each element and the runs' lengths. Waits for their number.
         """
     def unsqueeze(self, dim: typing.SupportsIndex) -> Tensor:
         """
@@ -2306,6 +2459,10 @@ class Generator:
         """
 def _autocast_mode() -> tuple[bool, numpy.dtype[typing.Any], bool]:
     ...
+def _bar_implementation(device: device, family: str, implementation: str, reason: str) -> None:
+    ...
+def _barred_implementations(device: device) -> list:
+    ...
 def _cast_rule(arg0: str) -> str:
     ...
 def _ceilings(device: device) -> tuple[float, float]:
@@ -2320,6 +2477,8 @@ def _from_bytes(arg0: bytes, arg1: numpy.dtype[typing.Any], arg2: device) -> Ten
     ...
 def _get_implementations() -> str:
     ...
+def _group_probe(a: Tensor, b: Tensor, c: Tensor, rows: typing.SupportsIndex, columns: typing.SupportsIndex) -> None:
+    ...
 def _implementation_families() -> dict:
     ...
 def _is_measuring() -> bool:
@@ -2332,6 +2491,10 @@ def _measured_choices(device: device) -> list:
     ...
 def _pinned_empty(shape: collections.abc.Sequence[typing.SupportsIndex], dtype: numpy.dtype[typing.Any], device: device | str | int | None = None) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
     ...
+def _platforms() -> list[tuple[str, int]]:
+    """
+    Name and number of devices of each OpenCL platform.
+    """
 def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable, saves_tensors: bool) -> None:
     ...
 def _restrided(arg0: Tensor, arg1: collections.abc.Sequence[typing.SupportsIndex], arg2: collections.abc.Sequence[typing.SupportsIndex], arg3: typing.SupportsIndex) -> Tensor:
@@ -2360,7 +2523,11 @@ def _storage_key(arg0: Tensor) -> int:
     ...
 def _to_bytes(arg0: Tensor) -> bytes:
     ...
+def _unbar_implementations(device: device) -> None:
+    ...
 def _unscale_(gradients: collections.abc.Sequence[Tensor], scale: typing.SupportsFloat | typing.SupportsIndex) -> list[Tensor]:
+    ...
+def _version() -> str:
     ...
 def _whole_storage(arg0: Tensor) -> Tensor:
     """
@@ -2406,6 +2573,10 @@ def add(input: Tensor | float | int | bool, other: Tensor | float | int | bool, 
     """
     a + alpha * b.
     """
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    """
+    beta * input + alpha * the sum over the batch of batch1 @ batch2, with input broadcast.
+    """
 def addcdiv(input: Tensor | float | int | bool, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
     """
     a + value * b / c.
@@ -2417,6 +2588,14 @@ def addcmul(input: Tensor | float | int | bool, tensor1: Tensor | float | int | 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
     """
     beta * input + alpha * mat1 @ mat2, with input broadcast.
+    """
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    """
+    beta * input + alpha * mat @ vec, with input broadcast.
+    """
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    """
+    beta * input + alpha * outer(vec1, vec2), with input broadcast.
     """
 def affine_grid(theta: Tensor, size: collections.abc.Sequence[typing.SupportsIndex], align_corners: bool | None = None) -> Tensor:
     """
@@ -2437,6 +2616,10 @@ def amax(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typ
 def amin(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     The smallest element; NaN if there is one.
+    """
+def aminmax(input: Tensor, *, dim: typing.SupportsIndex | None = None, keepdim: bool = False) -> typing.Any:
+    """
+    The smallest and the largest elements (min, max).
     """
 def angle(input: Tensor) -> Tensor:
     """
@@ -2526,6 +2709,10 @@ def bernoulli(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex | No
     """
     1 with the probability that each element gives (or p), else 0.
     """
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """
+    input1 [..., in1] times weight [out, in1, in2] times input2 [..., in2], plus bias [out].
+    """
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = 'mean') -> Tensor:
     """
     Of probabilities input and target; logarithms are held above -100. Unlike PyTorch, an input outside [0, 1] gives NaN instead of an error.
@@ -2533,6 +2720,10 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
     """
     binary_cross_entropy of sigmoid(input), without overflow.
+    """
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: typing.SupportsIndex = 0) -> Tensor:
+    """
+    How often each whole number from 0 on occurs, or the sum of its weights; at least minlength places. Waits for the largest.
     """
 def bitwise_and(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
@@ -2558,17 +2749,33 @@ def bitwise_xor(input: Tensor | float | int | bool, other: Tensor | float | int 
     """
     The bits set in exactly one.
     """
+def block_diag(*args) -> Tensor:
+    """
+    Matrices along the diagonal of a matrix, with 0 elsewhere.
+    """
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """
     Batched matrix product [B, M, K] x [B, K, N] -> [B, M, N].
+    """
+def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """
+    The bucket between ascending boundaries [n] that each element falls into; int64 or int32.
     """
 def can_cast(from_: numpy.dtype[typing.Any], to: numpy.dtype[typing.Any]) -> bool:
     """
     Whether results of one dtype may be written to tensors of another.
     """
+def cartesian_prod(*args) -> Tensor:
+    """
+    All choices of an element from each vector, as rows.
+    """
 def cat(tensors: collections.abc.Sequence[Tensor], dim: typing.SupportsIndex = 0) -> Tensor:
     """
     Tensors joined along dim.
+    """
+def cdist(x1: Tensor, x2: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 2.0, compute_mode: str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
+    """
+    The p-norms of the differences of all rows of x1 [..., P, M] and x2 [..., R, M]: [..., P, R].
     """
 def ceil(input: Tensor) -> Tensor:
     """
@@ -2632,6 +2839,14 @@ def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tenso
     """
     A copy.
     """
+def column_stack(tensors: collections.abc.Sequence[Tensor]) -> Tensor:
+    """
+    Vectors as columns, and matrices, joined along the second dimension.
+    """
+def combinations(input: Tensor, r: typing.SupportsIndex = 2, with_replacement: bool = False) -> Tensor:
+    """
+    All choices of r elements of a vector, in its order, as rows.
+    """
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int] = 1, padding: int | tuple[int] | str = 0, dilation: int | tuple[int] = 1, groups: typing.SupportsIndex = 1) -> Tensor:
     """
     input [N, C, L], weight [O, C / groups, K], bias [O] -> [N, O, OL]; padding is a number, 'same' or 'valid'.
@@ -2656,6 +2871,10 @@ def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     """
     input [N, C, D, H, W], weight [C, O / groups, KD, KH, KW], bias [O] -> [N, O, OD, OH, OW]: the gradient of conv3d as a function of its own.
     """
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: collections.abc.Sequence[typing.SupportsIndex], padding: collections.abc.Sequence[typing.SupportsIndex], dilation: collections.abc.Sequence[typing.SupportsIndex], transposed: bool, output_padding: collections.abc.Sequence[typing.SupportsIndex], groups: typing.SupportsIndex) -> Tensor:
+    """
+    conv1d, conv2d, conv3d or, transposed, conv_transpose1d, conv_transpose2d, conv_transpose3d, as the weight's dimensions say.
+    """
 def copysign(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     a with the sign of b.
@@ -2668,13 +2887,33 @@ def cosh(input: Tensor) -> Tensor:
     """
     The hyperbolic cosine.
     """
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: typing.SupportsFloat | typing.SupportsIndex = 0.0, reduction: str = 'mean') -> Tensor:
+    """
+    1 - cosine where target is 1, cosine - margin held above 0 where it is -1.
+    """
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: typing.SupportsIndex = 1, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-08) -> Tensor:
+    """
+    The cosine of the angle between the vectors along dim of x1 and x2.
+    """
 def count_nonzero(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     How many elements are non-zero.
     """
+def cross(input: Tensor, other: Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
+    """
+    The cross products of vectors of 3 elements along dim.
+    """
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: typing.SupportsIndex = -100, reduction: str = 'mean', label_smoothing: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> Tensor:
     """
     nll_loss of log_softmax(input); target holds classes or probabilities.
+    """
+def cummax(input: Tensor, dim: typing.SupportsIndex) -> tuple[Tensor, Tensor]:
+    """
+    The largest elements so far along dim and where they stand (values, indices).
+    """
+def cummin(input: Tensor, dim: typing.SupportsIndex) -> tuple[Tensor, Tensor]:
+    """
+    The smallest elements so far along dim and where they stand (values, indices).
     """
 def cumprod(input: Tensor, dim: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
@@ -2728,6 +2967,10 @@ def dropout2d(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 0.
     """
     As dropout, of whole channels of input [N, C, ...].
     """
+def dstack(tensors: collections.abc.Sequence[Tensor]) -> Tensor:
+    """
+    Tensors of at least three dimensions joined along the third.
+    """
 def einsum(equation: str, *args) -> Tensor:
     """
     Products of elements whose subscripts agree, added up over the subscripts that the output lacks.
@@ -2739,6 +2982,10 @@ def elu(input: Tensor, alpha: float | int | bool | None = 1.0) -> Tensor:
 def embedding(input: Tensor, weight: Tensor, padding_idx: typing.SupportsIndex | None = None) -> Tensor:
     """
     The rows of weight [count, features] that input names, in the shape [*input, features]; row padding_idx gets no gradient.
+    """
+def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, mode: str = 'mean', per_sample_weights: Tensor | None = None, include_last_offset: bool = False, padding_idx: typing.SupportsIndex | None = None) -> Tensor:
+    """
+    Sums, means or maxima over bags of rows of weight [count, features] that input names: [bags, features]; row padding_idx is left out.
     """
 def empty(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
@@ -2796,6 +3043,14 @@ def flip(input: Tensor, dims: typing.SupportsIndex | collections.abc.Sequence[ty
     """
     A copy in reverse order along dims.
     """
+def fliplr(input: Tensor) -> Tensor:
+    """
+    A copy with the second dimension in reverse order.
+    """
+def flipud(input: Tensor) -> Tensor:
+    """
+    A copy with the first dimension in reverse order.
+    """
 def floor(input: Tensor) -> Tensor:
     """
     The largest whole number not above every element.
@@ -2843,6 +3098,10 @@ def full_like(input: Tensor, fill_value: float | int | bool, *, dtype: numpy.dty
 def gather(input: Tensor, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
     """
     Elements along dim that index names; the shape of index (int64 or int32).
+    """
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float | int | bool, full: bool = False, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-06, reduction: str = 'mean') -> Tensor:
+    """
+    Negative log likelihood of normal variables target with the means input and the variances var. Unlike PyTorch, a tensor with a negative variance gives NaN instead of an error.
     """
 def ge(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
@@ -2914,6 +3173,10 @@ def gt(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -
     """
     Whether a is greater than b.
     """
+def gumbel_softmax(logits: Tensor, tau: typing.SupportsFloat | typing.SupportsIndex = 1.0, hard: bool = False, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-10, dim: typing.SupportsIndex = -1) -> Tensor:
+    """
+    A random sample of the categories along dim, soft or one-hot; eps is not used.
+    """
 def hardshrink(input: Tensor, lambd: float | int | bool | None = 0.5) -> Tensor:
     """
     a, but 0 between -lambd and lambd.
@@ -2933,6 +3196,18 @@ def hardtanh(input: Tensor, min_val: float | int | bool | None = None, max_val: 
 def heaviside(input: Tensor | float | int | bool, values: Tensor | float | int | bool) -> Tensor:
     """
     0 where a is negative, b where it is 0, 1 where it is positive.
+    """
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: typing.SupportsFloat | typing.SupportsIndex = 1.0, reduction: str = 'mean') -> Tensor:
+    """
+    input where target is 1, margin - input held above 0 where it is -1.
+    """
+def histc(input: Tensor, bins: typing.SupportsIndex = 100, min: float | int | bool = 0, max: float | int | bool = 0) -> Tensor:
+    """
+    How many elements fall into each of bins equal parts of [min, max]; of their own range where both are 0.
+    """
+def hstack(tensors: collections.abc.Sequence[Tensor]) -> Tensor:
+    """
+    Tensors joined along the second dimension, vectors along their only one.
     """
 def huber_loss(input: Tensor, target: Tensor, reduction: str = 'mean', delta: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> Tensor:
     """
@@ -2954,6 +3229,10 @@ def index_fill(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: T
     """
     input with value (a number or a tensor of one element) in the entries of dim that index names.
     """
+def index_reduce(input: Tensor, dim: typing.SupportsIndex, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
+    """
+    input with the prod, mean, amax or amin of the entries of source in those of dim that index names.
+    """
 def index_select(input: Tensor, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
     """
     The entries of dim that index names.
@@ -2961,6 +3240,10 @@ def index_select(input: Tensor, dim: typing.SupportsIndex, index: Tensor) -> Ten
 def initial_seed() -> int:
     """
     The seed of the last manual_seed.
+    """
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """
+    Sums of products over the last dimensions.
     """
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True, momentum: typing.SupportsFloat | typing.SupportsIndex = 0.1, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05) -> Tensor:
     """
@@ -3000,6 +3283,10 @@ def isfinite(input: Tensor) -> Tensor:
     """
     Whether every element is neither NaN nor infinite.
     """
+def isin(elements: Tensor, test_elements: Tensor | float | int | bool, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """
+    Whether each element is among test_elements; bool.
+    """
 def isinf(input: Tensor) -> Tensor:
     """
     Whether every element is infinite.
@@ -3023,6 +3310,14 @@ def kernel_cache_info() -> dict:
 def kl_div(input: Tensor, target: Tensor, reduction: str = 'mean', log_target: bool = False) -> Tensor:
     """
     Kullback-Leibler divergence of log-probabilities input from target, probabilities or their logarithms.
+    """
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """
+    The Kronecker product: every element of input times the whole of other.
+    """
+def kthvalue(input: Tensor, k: typing.SupportsIndex, dim: typing.SupportsIndex = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """
+    The k-th smallest elements along dim, counted from 1, and where they stand (values, indices).
     """
 def l1_loss(input: Tensor, target: Tensor, reduction: str = 'mean') -> Tensor:
     """
@@ -3088,6 +3383,10 @@ def logaddexp2(input: Tensor | float | int | bool, other: Tensor | float | int |
     """
     log2(2^a + 2^b), without overflow.
     """
+def logcumsumexp(input: Tensor, dim: typing.SupportsIndex) -> Tensor:
+    """
+    log(cumsum(exp(input))) along dim, without overflow.
+    """
 def logical_and(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether both are non-zero.
@@ -3116,6 +3415,18 @@ def logsumexp(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequenc
     """
     log(sum(exp(input))), without overflow.
     """
+def lp_pool1d(input: Tensor, norm_type: typing.SupportsFloat | typing.SupportsIndex, kernel_size: int | tuple[int], stride: int | tuple[int] | None = None, ceil_mode: bool = False) -> Tensor:
+    """
+    (sum x^norm_type)^(1/norm_type) over every window of input [N, C, L].
+    """
+def lp_pool2d(input: Tensor, norm_type: typing.SupportsFloat | typing.SupportsIndex, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, ceil_mode: bool = False) -> Tensor:
+    """
+    (sum x^norm_type)^(1/norm_type) over every window of input [N, C, H, W].
+    """
+def lp_pool3d(input: Tensor, norm_type: typing.SupportsFloat | typing.SupportsIndex, kernel_size: int | tuple[int, int, int], stride: int | tuple[int, int, int] | None = None, ceil_mode: bool = False) -> Tensor:
+    """
+    (sum x^norm_type)^(1/norm_type) over every window of input [N, C, D, H, W].
+    """
 @typing.overload
 def lstm(data: Tensor, batch_sizes: Tensor, hx: collections.abc.Sequence[Tensor], params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor, Tensor]:
     """
@@ -3142,9 +3453,17 @@ def manual_seed_all(seed: typing.SupportsIndex) -> None:
     """
     Seeds the random numbers of every device.
     """
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: typing.SupportsFloat | typing.SupportsIndex = 0.0, reduction: str = 'mean') -> Tensor:
+    """
+    margin - target * (input1 - input2) held above 0: target 1 wants input1 larger, -1 input2.
+    """
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float | int | bool) -> Tensor:
     """
     input with value (a number or a scalar tensor) where mask (bool) holds.
+    """
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """
+    input with the elements of source, one after another, where mask (bool) holds.
     """
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """
@@ -3203,6 +3522,16 @@ def mean(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typ
     """
     The mean of the elements.
     """
+@typing.overload
+def median(input: Tensor) -> Tensor:
+    """
+    The median, of two in the middle the lower, NaN if there is one; along dim the medians and where they stand (values, indices).
+    """
+@typing.overload
+def median(input: Tensor, dim: typing.SupportsIndex, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """
+    The median, of two in the middle the lower, NaN if there is one; along dim the medians and where they stand (values, indices).
+    """
 def memory_allocated(device: device | str | int | None = None) -> int:
     """
     Bytes in use by tensors.
@@ -3244,6 +3573,10 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """
     Matrix product [M, K] x [K, N] -> [M, N].
     """
+def mode(input: Tensor, dim: typing.SupportsIndex = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """
+    The most frequent elements along dim and where they stand (values, indices).
+    """
 def movedim(input: Tensor, source: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], destination: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
     """
     The dimensions source moved to the places destination.
@@ -3256,13 +3589,51 @@ def mul(input: Tensor | float | int | bool, other: Tensor | float | int | bool) 
     """
     The product.
     """
+def multi_margin_loss(input: Tensor, target: Tensor, p: typing.SupportsIndex = 1, margin: typing.SupportsFloat | typing.SupportsIndex = 1.0, weight: Tensor | None = None, reduction: str = 'mean') -> Tensor:
+    """
+    The sum of max(0, margin - input[target] + input[i])^p over the other classes i, times the weight of the class target, over the number of classes; p is 1 or 2.
+    """
+def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = 'mean') -> Tensor:
+    """
+    The sum of max(0, 1 - input[j] + input[i]) over the classes j before the first -1 in target and all others i, over the number of classes.
+    """
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = 'mean') -> Tensor:
+    """
+    binary_cross_entropy_with_logits, averaged over the classes, which are the last dimension.
+    """
 def multinomial(input: Tensor, num_samples: typing.SupportsIndex, replacement: bool = False, *, generator: Generator = None) -> Tensor:
     """
     Indices drawn with the probabilities that input [n] or [rows, n] gives up to a factor; int64 [num_samples] or [rows, num_samples].
     """
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """
+    Matrix [N, M] times vector [M].
+    """
 def nan_to_num(input: Tensor, nan: typing.SupportsFloat | typing.SupportsIndex | None = 0.0, posinf: typing.SupportsFloat | typing.SupportsIndex | None = None, neginf: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
     """
     Numbers in the places of NaN and of the infinities: 0, the largest and the least finite number of the dtype where none is given.
+    """
+def nanmean(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    """
+    The mean of the elements that are not NaN.
+    """
+@typing.overload
+def nanmedian(input: Tensor) -> Tensor:
+    """
+    median of the elements that are not NaN.
+    """
+@typing.overload
+def nanmedian(input: Tensor, dim: typing.SupportsIndex, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """
+    median of the elements that are not NaN.
+    """
+def nanquantile(input: Tensor, q: Tensor | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
+    """
+    quantile of the elements that are not NaN.
+    """
+def nansum(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    """
+    The sum of the elements that are not NaN.
     """
 def narrow(input: Tensor, dim: typing.SupportsIndex, start: typing.SupportsIndex, length: typing.SupportsIndex) -> Tensor:
     """
@@ -3330,6 +3701,14 @@ def pad(input: Tensor, pad: collections.abc.Sequence[typing.SupportsIndex], mode
     """
     Elements added around the last dimensions (negative numbers cut): a constant, or the input reflected, replicated or repeated.
     """
+def pairwise_distance(x1: Tensor, x2: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 2.0, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-06, keepdim: bool = False) -> Tensor:
+    """
+    The p-norm of x1 - x2 + eps over the last dimension.
+    """
+def pdist(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 2.0) -> Tensor:
+    """
+    The p-norms of the differences of all pairs of rows of input [N, M], in the order of a triangle above the diagonal.
+    """
 def permute(input: Tensor, dims: collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
     """
     The dimensions in another order.
@@ -3349,6 +3728,10 @@ def pixel_unshuffle(input: Tensor, downscale_factor: typing.SupportsIndex) -> Te
 def pointwise_table() -> list:
     """
     The rows of the pointwise operator table, as dicts.
+    """
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-08, reduction: str = 'mean') -> Tensor:
+    """
+    Negative log likelihood of Poisson variables target; input: their means or, with log_input, the logarithms of these.
     """
 def polygamma(n: typing.SupportsIndex, input: Tensor) -> Tensor:
     """
@@ -3387,6 +3770,10 @@ def prod(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typ
 def promote_types(type1: numpy.dtype[typing.Any], type2: numpy.dtype[typing.Any]) -> numpy.dtype[typing.Any]:
     """
     The dtype that both promote to.
+    """
+def quantile(input: Tensor, q: Tensor | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
+    """
+    What stands at the part q (a number or a vector) of the way from the smallest element to the largest.
     """
 def rand(*args, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
@@ -3448,6 +3835,10 @@ def remainder(input: Tensor | float | int | bool, other: Tensor | float | int | 
     """
     The remainder of division, with the sign of b.
     """
+def renorm(input: Tensor, p: float | int | bool, dim: typing.SupportsIndex, maxnorm: float | int | bool) -> Tensor:
+    """
+    The entries of dim, those with a p-norm above maxnorm scaled down to it.
+    """
 def repeat_interleave(input: Tensor, repeats: typing.SupportsIndex | Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
     """
     Every element several times in a row along dim.
@@ -3498,6 +3889,10 @@ def roll(input: Tensor, shifts: typing.SupportsIndex | collections.abc.Sequence[
     """
     A copy moved by shifts along dims; what leaves enters at the other end.
     """
+def rot90(input: Tensor, k: typing.SupportsIndex = 1, dims: collections.abc.Sequence[typing.SupportsIndex] = [0, 1]) -> Tensor:
+    """
+    Turned k times by 90 degrees in the plane of dims.
+    """
 @typing.overload
 def round(input: Tensor) -> Tensor:
     """
@@ -3511,6 +3906,10 @@ def round(input: Tensor, *, decimals: typing.SupportsIndex) -> Tensor:
 def round_decimals(input: Tensor, scale: float | int | bool | None = None, divisor: float | int | bool | None = None) -> Tensor:
     """
     round with decimals, of which one of the parameters is the power of ten.
+    """
+def rrelu(input: Tensor, lower: typing.SupportsFloat | typing.SupportsIndex = 0.125, upper: typing.SupportsFloat | typing.SupportsIndex = 0.3333333333333333, training: bool = False) -> Tensor:
+    """
+    input, times a random slope between lower and upper where negative, or when not training their mean.
     """
 def rsqrt(input: Tensor) -> Tensor:
     """
@@ -3537,6 +3936,14 @@ def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: floa
 def scatter_add(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
     """
     input with src added at the places along dim that index names, in a fixed order.
+    """
+def scatter_reduce(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
+    """
+    input with the sum, prod, mean, amax or amin of the elements of src at the places along dim that index names.
+    """
+def searchsorted(sorted_sequence: Tensor, input: Tensor | float | int | bool, *, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Tensor | None = None) -> Tensor:
+    """
+    Where each element of input keeps the order of the rows of sorted_sequence; int64 or int32.
     """
 def select(input: Tensor, dim: typing.SupportsIndex, index: typing.SupportsIndex) -> Tensor:
     """
@@ -3601,6 +4008,10 @@ def sinh(input: Tensor) -> Tensor:
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = 'mean', beta: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> Tensor:
     """
     The absolute difference, rounded off to a parabola below beta.
+    """
+def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = 'mean') -> Tensor:
+    """
+    log(1 + exp(-target * input)), of targets 1 and -1; without overflow.
     """
 def softmax(input: Tensor, dim: typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
@@ -3700,6 +4111,10 @@ def t(input: Tensor) -> Tensor:
     """
     The transpose of a matrix; anything of fewer dimensions as it is.
     """
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """
+    The elements that index names in the flattened tensor, in the shape of index.
+    """
 def take_along_dim(input: Tensor, indices: Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
     """
     gather with input and indices broadcast apart from dim; of the flat tensor without dim.
@@ -3719,6 +4134,10 @@ def tanhshrink(input: Tensor) -> Tensor:
 def tensor(data: typing.Any, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, non_blocking: bool = False) -> Tensor:
     """
     Copies data (array, list, number) to a device. Floats of Python become float32; NumPy's keep their dtype. The array may be changed afterwards; with non_blocking=True one in page-locked memory (pin_memory) may not until the upload is over, which synchronize() waits for.
+    """
+def tensordot(a: Tensor, b: Tensor, dims: typing.SupportsIndex | tuple[collections.abc.Sequence[typing.SupportsIndex], collections.abc.Sequence[typing.SupportsIndex]] = 2) -> Tensor:
+    """
+    Sums of products over pairs of dimensions: the last of a and the first of b, or those listed.
     """
 def threshold(input: Tensor, threshold: float | int | bool | None = None, value: float | int | bool | None = None) -> Tensor:
     """
@@ -3744,6 +4163,10 @@ def tril(input: Tensor, diagonal: typing.SupportsIndex = 0) -> Tensor:
     """
     Matrices with 0 above the diagonal; a positive diagonal keeps more.
     """
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: typing.SupportsFloat | typing.SupportsIndex = 1.0, p: typing.SupportsFloat | typing.SupportsIndex = 2.0, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-06, swap: bool = False, reduction: str = 'mean') -> Tensor:
+    """
+    margin + distance(anchor, positive) - distance(anchor, negative) held above 0.
+    """
 def triu(input: Tensor, diagonal: typing.SupportsIndex = 0) -> Tensor:
     """
     Matrices with 0 below the diagonal; a positive diagonal keeps less.
@@ -3763,6 +4186,14 @@ def unflatten(input: Tensor, dim: typing.SupportsIndex, sizes: collections.abc.S
 def unfold(input: Tensor, kernel_size: int | tuple[int, int], dilation: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, stride: int | tuple[int, int] = 1) -> Tensor:
     """
     The sliding blocks of input [N, C, H, W] as columns [N, C KH KW, blocks].
+    """
+def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: typing.SupportsIndex | None = None) -> typing.Any:
+    """
+    The values that occur, in ascending order; on request where each element stands among them and how often each occurs. Waits for their number.
+    """
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: typing.SupportsIndex | None = None) -> typing.Any:
+    """
+    Of each run of equal elements one; on request the run of each element and the runs' lengths. Waits for their number.
     """
 def unsqueeze(input: Tensor, dim: typing.SupportsIndex) -> Tensor:
     """
@@ -3791,6 +4222,10 @@ def var_mean(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence
 def vector_norm(input: Tensor, ord: typing.SupportsFloat | typing.SupportsIndex | str = 2.0, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
     norm with the argument ord; ocl.linalg.vector_norm.
+    """
+def vstack(tensors: collections.abc.Sequence[Tensor]) -> Tensor:
+    """
+    Tensors of at least two dimensions (vectors are rows) joined along the first.
     """
 def where(condition: Tensor | float | int | bool, input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """

@@ -80,7 +80,7 @@ def get_autocast_dtype(device_type: str = "ocl") -> _C.dtype:
 
 
 def current() -> autocast:
-    """What is on in this thread now, to be entered again elsewhere."""
+    """The modes of this thread, to be entered again elsewhere."""
     enabled, dtype, cache_enabled = _C._autocast_mode()
     return autocast("ocl", dtype, enabled, cache_enabled)
 

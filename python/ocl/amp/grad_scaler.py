@@ -16,7 +16,7 @@ __all__ = ["GradScaler"]
 
 
 class _OfOptimizer:
-    """What one optimizer's gradients went through since the last update()."""
+    """The state of one optimizer's gradients since the last update()."""
 
     def __init__(self) -> None:
         self.found_inf: list[Tensor] = []
@@ -154,7 +154,7 @@ class GradScaler:
         return self._scale if self._enabled else 1.0
 
     def get_growth_factor(self) -> float:
-        """What the scale is multiplied by after enough steps without an infinity."""
+        """The factor of the scale after enough steps without an infinity."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
@@ -162,7 +162,7 @@ class GradScaler:
         self._growth_factor = float(new_factor)
 
     def get_backoff_factor(self) -> float:
-        """What the scale is multiplied by after a step that was left out."""
+        """The factor of the scale after a step that was left out."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:

@@ -107,10 +107,10 @@ class set_detect_anomaly(_AnomalyMode, Switch):  # noqa: N801
 class detect_anomaly(_AnomalyMode):  # noqa: N801
     """Finds the operator whose gradient is not finite (torch.autograd.detect_anomaly).
 
-    Inside, every operator notes where the program called it, and a backward pass looks at each gradient as it
-    comes out: RuntimeError for the first with NaN or an infinity (PyTorch: NaN alone), with the operator, its
-    module and the lines of the forward call. With ``check_nan=False`` nothing is looked at, the notes stay.
-    Slow: each look waits for the device.
+    Inside, every operator notes where the program called it, and a backward pass looks at each gradient as
+    it comes out. The first with NaN or an infinity (PyTorch: NaN alone) raises RuntimeError with the
+    operator, its module and the lines of the forward call. With ``check_nan=False`` nothing is looked at,
+    the notes stay. Slow: each look waits for the device.
     """
 
     _mode = True
@@ -128,7 +128,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 class inference_mode(Mode):  # noqa: N801
-    """As no_grad, for code that has nothing to do with training; with ``mode=False`` as enable_grad.
+    """Like no_grad, for code that has nothing to do with training; with ``mode=False`` as enable_grad.
 
     Unlike PyTorch's, its results may enter a graph later: they are ordinary tensors without a history.
     """

@@ -11,7 +11,7 @@ from ocl._C import Tensor, is_grad_enabled
 
 
 class FunctionCtx:
-    """What forward hands to backward: saved tensors, and any attributes that are set on it."""
+    """The values that forward hands to backward: saved tensors, and any attributes that are set on it."""
 
     needs_input_grad: tuple[bool, ...] = ()
 
@@ -26,7 +26,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What save_for_backward was given."""
+        """The tensors that save_for_backward was given."""
         return tuple(None if saved is None else self._unpacked(*saved) for saved in self._saved)
 
     @staticmethod

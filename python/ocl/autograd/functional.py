@@ -20,7 +20,7 @@ __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 _OUTPUTS = "outputs of the user-provided function"
 _NOT_STRICT = "This is not allowed in strict mode"
 
-# What is wrong with number {} of some tensors that have no history.
+# The fault of number {} of some tensors that have no history.
 _WITHOUT_HISTORY = {
     "outputs": "Output {} of the user-provided function does not require gradients. The outputs must be "
     "computed in a differentiable manner from the input when running in strict mode.",
@@ -32,7 +32,7 @@ _WITHOUT_HISTORY = {
     "function for example).",
 }
 
-# What it means that a derivative has no part number {}.
+# The meaning of a derivative that has no part number {}.
 _NO_GRADIENT = f"The output of the user-provided function is independent of input {{}}. {_NOT_STRICT}."
 _NO_PRODUCT = (
     "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the "
@@ -139,7 +139,7 @@ def _given_vector(v: Any, like: Sequence[Tensor], is_tuple: bool, create_graph: 
 
 
 def _vector_for_inputs(v: Any, inputs: Sequence[Tensor], is_tuple: bool, create_graph: bool, function: str):
-    """The same for a ``v`` with the sizes of the inputs, which a single number needs none of."""
+    """The check for a ``v`` with the sizes of the inputs, which a single number needs none of."""
     if v is not None:
         return _given_vector(v, inputs, is_tuple, create_graph, function)
     if len(inputs) != 1 or inputs[0].numel() != 1:
@@ -321,8 +321,9 @@ def hessian(
 
 
 def _slopes_of_scalar(func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, function: str):
-    """Of a function of a single element: whether its inputs are a tuple, they, ``v``, what it returns and its
-    gradients with a history."""
+    """For a function of a single element: whether its inputs are a tuple, they, ``v``, what it returns and
+    its gradients with a history.
+    """
     is_tuple, inputs = _as_tuple(inputs, "inputs", function)
     inputs = _inside(inputs, create_graph, True)
     v = _vector_for_inputs(v, inputs, is_tuple, create_graph, function)
@@ -364,7 +365,7 @@ def hvp(
         f = lambda x: x.pow(3).sum()
         value, product = ocl.autograd.functional.hvp(f, ocl.rand(2, 2), ocl.ones(2, 2))
 
-    Of a function that is twice continuously differentiable it is what ``vhp`` gives, which takes two backward
+    For a function that is twice continuously differentiable it equals ``vhp``, which takes two backward
     passes where this takes three. Arguments and errors as ``vhp``.
     """
     with autograd.enable_grad():

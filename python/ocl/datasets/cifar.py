@@ -18,7 +18,7 @@ __all__ = ["CIFAR10", "CIFAR100"]
 class CIFAR10(VisionDataset):
     """Colour photographs, 32×32, of 10 classes; 50,000 to train and 10,000 to test.
 
-    As torchvision.datasets.CIFAR10.
+    Matches torchvision.datasets.CIFAR10.
 
     ``dataset[i]`` is ``(image, target)``: a Pillow image and an int. Attributes: `data` uint8 (N, 32, 32, 3),
     `targets`, `classes`, `class_to_idx`.
@@ -100,7 +100,7 @@ class CIFAR10(VisionDataset):
 
 
 class CIFAR100(CIFAR10):
-    """The same of 100 classes, in the folder cifar-100-python. As torchvision.datasets.CIFAR100."""
+    """Pictures of 100 classes, in the folder cifar-100-python. Matches torchvision.datasets.CIFAR100."""
 
     base_folder = "cifar-100-python"
     url = "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"

@@ -2,6 +2,7 @@
 
 import hashlib
 import http.client
+import urllib.error
 import urllib.request
 
 from ocl import _C
@@ -25,20 +26,24 @@ def download(urls, path, md5, advice):
     Raises:
         DownloadError: none has; the message ends with `advice`.
     """
-    failures = []
+    failures = {}  # each kind once, by its words
     for url in urls:
         try:
             with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response:
                 content = response.read()
+        except urllib.error.HTTPError as error:
+            failures[f"the server answers {error.code}"] = error
+            continue
         except (OSError, http.client.HTTPException) as error:
-            failures.append(f"{url}: {error}")
+            failures["unreachable"] = error
             continue
         if _md5(content) == md5:
             path.parent.mkdir(parents=True, exist_ok=True)
             _C._data.write_file(path, content)
             return
-        failures.append(f"{url}: wrong MD5 checksum")
-    raise DownloadError(f"cannot download {path.name} ({'; '.join(failures)}); {advice}")
+        failures["wrong MD5 checksum"] = ValueError(f"{url}: wrong MD5 checksum")
+    cause = next(iter(failures.values()))
+    raise DownloadError(f"cannot download {path.name} ({', '.join(failures)}); {advice}") from cause
 
 
 def has_md5(path, md5):

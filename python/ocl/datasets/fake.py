@@ -12,7 +12,7 @@ __all__ = ["FakeData"]
 class FakeData(VisionDataset):
     """``dataset[i]`` is a Pillow image of noise and a class, the same at every call.
 
-    As torchvision.datasets.FakeData.
+    Matches torchvision.datasets.FakeData.
 
     Args:
         size: how many.

@@ -20,7 +20,7 @@ def find_classes(directory):
 def make_dataset(directory, class_to_idx=None, extensions=None, is_valid_file=None, allow_empty=False):
     """The list of (path, class number) of the files below a folder, class by class, sorted by name.
 
-    As torchvision.datasets.folder.make_dataset.
+    Matches torchvision.datasets.folder.make_dataset.
 
     Raises:
         ValueError: no class, or not just one of `extensions` and `is_valid_file`.
@@ -71,7 +71,7 @@ def default_loader(path):
 class DatasetFolder(VisionDataset):
     """``dataset[i]`` is what `loader` makes of a file, and the number of its class.
 
-    As torchvision.datasets.DatasetFolder.
+    Matches torchvision.datasets.DatasetFolder.
 
     `root` has a folder for each class; files may lie in folders below. Attributes: `classes`, `class_to_idx`,
     `samples` (a list of (path, class number)), `targets`.
@@ -125,7 +125,7 @@ class DatasetFolder(VisionDataset):
 class ImageFolder(DatasetFolder):
     """Images in folders: ``dataset[i]`` is a Pillow image, mode RGB, and the number of its class.
 
-    As torchvision.datasets.ImageFolder; `imgs` is `samples`.
+    Matches torchvision.datasets.ImageFolder; `imgs` is `samples`.
     """
 
     def __init__(

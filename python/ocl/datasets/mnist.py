@@ -53,7 +53,7 @@ class _ImageDataset(VisionDataset):
 
 
 class MNIST(_ImageDataset):
-    """Handwritten digits, 60,000 to train and 10,000 to test. As torchvision.datasets.MNIST.
+    """Handwritten digits, 60,000 to train and 10,000 to test. Matches torchvision.datasets.MNIST.
 
     ``dataset[i]`` is ``(image, target)``: image float32 (1, 28, 28), normalised; with a transform, what the
     transform makes of the uint8 (28, 28) array, which ocl.transforms take for a gray image.
@@ -127,7 +127,7 @@ class MNIST(_ImageDataset):
             raise DatasetNotFoundError(f"{cls.__name__}: no file {name} or {name}.gz in {places}")
         path = folders[0] / f"{name}.gz"
         checksums = dict(cls.resources)
-        advice = f"put the files {', '.join(checksums)} into {path.parent}"
+        advice = f"put the {len(checksums)} files of {cls.__name__} into {path.parent}"
         download([mirror + path.name for mirror in cls.mirrors], path, checksums[path.name], advice)
         return path
 
@@ -135,7 +135,7 @@ class MNIST(_ImageDataset):
 class FashionMNIST(MNIST):
     """Articles of clothing in MNIST's format, below root/FashionMNIST/raw.
 
-    As torchvision.datasets.FashionMNIST.
+    Matches torchvision.datasets.FashionMNIST.
     ``dataset[i]`` without a transform is normalised by this dataset's mean and standard deviation.
     """
 

@@ -1,4 +1,4 @@
-"""What datasets of images have in common."""
+"""The common part of datasets of images."""
 
 import os
 
@@ -8,7 +8,7 @@ __all__ = ["StandardTransform", "VisionDataset"]
 
 
 class VisionDataset(Dataset):
-    """A dataset with a place and transforms. As torchvision.datasets.VisionDataset.
+    """A dataset with a place and transforms. Matches torchvision.datasets.VisionDataset.
 
     Args:
         root: the folder of the files.
@@ -47,7 +47,7 @@ class VisionDataset(Dataset):
 
 
 class StandardTransform:
-    """Two transforms as one of image and target. As torchvision.datasets.vision.StandardTransform."""
+    """Two transforms as one of image and target. Matches torchvision.datasets.vision.StandardTransform."""
 
     def __init__(self, transform=None, target_transform=None):
         self.transform = transform

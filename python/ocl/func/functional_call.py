@@ -36,7 +36,7 @@ def functional_call(
 
     The keys of the dict, or of several without a name in common, are dotted names as in
     ``named_parameters()``; names that are left out keep their tensors. The tensors may have a history, which
-    the result continues. What the module writes into its buffers is written into those of the dict; where it
+    the result continues. Writes of the module into its buffers go into those of the dict; where it
     assigns others, a single dict gets them. ``args`` that are no tuple are a single argument.
 
     With ``tie_weights`` a tensor given for one name of a shared parameter stands for its other names too;
@@ -81,7 +81,7 @@ def _named_tensors(module: nn.Module) -> dict[str, Tensor]:
 
 
 def _for_all_names(module: nn.Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
-    """What is given for one name of a shared tensor, for its other names too."""
+    """Gives the value of one name of a shared tensor to its other names too."""
     tensors = _named_tensors(module)
     names_of: dict[int, list[str]] = {}
     for name, tensor in tensors.items():

@@ -50,7 +50,7 @@ class _Level:
         return leaf
 
     def inside(self, argument: Any) -> Tensor:
-        """What the function sees of an argument that the transform differentiates by."""
+        """The function's view of an argument that the transform differentiates by."""
         if not isinstance(argument, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(argument)}")
         if self._records and argument.requires_grad:
@@ -106,7 +106,7 @@ def _numbers(argnums: Any, count: int) -> tuple[int, ...]:
 
 
 def _with_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """What a function returned, and its second part where it has one."""
+    """A function's result, and its second part where it has one."""
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
@@ -217,7 +217,7 @@ class _Linearized:
         retain_graph: bool = True,
         create_graph: bool | None = None,
     ) -> list[Tensor]:
-        """Of some outputs, by all inputs."""
+        """The derivatives of some outputs by all inputs."""
         self.level.join(getattr(_current, "level", None))
         if create_graph is None:
             create_graph = is_grad_enabled()

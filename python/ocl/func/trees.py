@@ -13,7 +13,7 @@ __all__ = ["leaves", "mapped", "structure"]
 
 
 def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The same nest with ``function(leaf)`` for every leaf."""
+    """That nest with ``function(leaf)`` for every leaf."""
     if isinstance(tree, dict):
         result = copy.copy(tree)
         for key, value in tree.items():

@@ -1,4 +1,4 @@
-"""What nets with auxiliary heads give while they train."""
+"""The results of nets with auxiliary heads while they train."""
 
 from __future__ import annotations
 

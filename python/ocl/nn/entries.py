@@ -1,4 +1,6 @@
-"""What a module holds by name, as PyTorch's programs reach for it: `_modules`, `_parameters`, `_buffers`."""
+"""The entries of a module by name, under the names that PyTorch's programs use: `_modules`, `_parameters`,
+`_buffers`.
+"""
 
 from collections import namedtuple
 from collections.abc import MutableMapping
@@ -7,7 +9,8 @@ from collections.abc import MutableMapping
 class Entries(MutableMapping):
     """The parameters, the buffers or the submodules of a module by name: what is done to it, the module has.
 
-    Names that are kept for later stand there with None. What iterates over it sees the entries of then.
+    Names that are kept for later stand there with None. An iteration sees the entries that were there when
+    it began.
     """
 
     __slots__ = ("_kind", "_module")

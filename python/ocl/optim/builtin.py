@@ -12,7 +12,7 @@ _optim = _C._optim
 
 
 def _first_of(closure):
-    """What the closure gives, called with the tape on."""
+    """The result of the closure, called with the tape on."""
     if closure is None:
         return None
     with ocl.enable_grad():
@@ -54,7 +54,7 @@ class _RuleOptimizer(Optimizer):
     def keep_master_weights(self):
         """Gives parameters of 16 bits (of ``net.bfloat16()``) a float32 copy each, ``master`` in
         their state, from the next step on. Steps change the copy, and it is rounded to the parameter: small
-        updates are not lost. What else is kept is float32 then, too. Sets ``master_weights`` of every group,
+        updates are not lost. All other state is float32 then, too. Sets ``master_weights`` of every group,
         those to come included. Returns the optimizer; TypeError of LBFGS."""
         for settings in (self.defaults, *self.param_groups):
             settings["master_weights"] = True

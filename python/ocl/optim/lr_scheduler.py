@@ -222,7 +222,7 @@ def _with_closed_form(cls):
 
 
 def _own_state(function):
-    """What a state dict keeps of a function: the attributes of a callable object."""
+    """The part of a function that a state dict keeps: the attributes of a callable object."""
     return None if function is None or isinstance(function, types.FunctionType) else function.__dict__.copy()
 
 
@@ -321,7 +321,7 @@ class CyclicLR(_RuleSchedule, rule=True):
         self.base_lrs = per_group("base_lr", self.optimizer, given["base_lr"])
 
     def scale_fn(self, x):
-        """What the height of a cycle is multiplied by: of the cycle, or of the epoch."""
+        """The factor of a cycle's height, by the number of the cycle or of the epoch."""
         return _optim.cyclic_scale(self, x)
 
     def state_dict(self):

@@ -13,7 +13,7 @@ __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer
 
 
 class RemovableHandle:
-    """What the register_… methods give: `remove()` ends the hook."""
+    """The result of the register_… methods: `remove()` ends the hook."""
 
     _ids = itertools.count()
 

@@ -1,4 +1,4 @@
-"""What learning-rate schedules share: values of an optimizer's groups, and what fits into a state."""
+"""The common part of learning-rate schedules: values of an optimizer's groups, and what fits into a state."""
 
 import math
 
@@ -22,7 +22,7 @@ def set_group_value(group, key, value):
 
 
 def set_rates_of(optimizer, rates):
-    """Of groups that have just been added, which no rate is for, the rate stays."""
+    """Groups that have just been added, for which there is no rate, keep theirs."""
     for group, rate in zip(optimizer.param_groups, rates, strict=False):
         set_group_value(group, "lr", rate)
 
@@ -50,7 +50,9 @@ def checked_dict(state_dict):
 
 
 def own_value(schedule, key):
-    """What `schedule` has under a key of a state dict, if anything. Raises TypeError for names of methods."""
+    """The value that `schedule` has under a key of a state dict, if anything. Raises TypeError for names of
+    methods.
+    """
     own = schedule.__dict__
     if key == "optimizer" or (key not in own and callable(getattr(type(schedule), str(key), None))):
         raise TypeError(f"load_state_dict: '{key}' is no state of {type(schedule).__name__}")

@@ -48,7 +48,7 @@ def get_swa_avg_fn():
 
 
 def _in_place(average):
-    """The same of lists of parameters, of which the first is changed."""
+    """A function of lists of parameters, which changes the first."""
 
     @no_grad()
     def update(averaged, current, num_averaged):
@@ -59,12 +59,12 @@ def _in_place(average):
 
 
 def get_ema_multi_avg_fn(decay=0.999):
-    """As get_ema_avg_fn, of lists of parameters, in place."""
+    """Like get_ema_avg_fn, for lists of parameters, in place."""
     return _in_place(get_ema_avg_fn(decay))
 
 
 def get_swa_multi_avg_fn():
-    """As get_swa_avg_fn, of lists of parameters, in place."""
+    """Like get_swa_avg_fn, for lists of parameters, in place."""
     return _in_place(get_swa_avg_fn())
 
 

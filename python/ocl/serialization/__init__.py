@@ -1,7 +1,7 @@
 """Saving and loading: safetensors files, which hold any structure of tensors, and the files of PyTorch.
 
 ``save`` writes tensors directly from the device under their path in the structure; a flat state dict keeps
-its names as they are, so that any safetensors reader finds them. What is no tensor goes into the file's
+its names as they are, so that any safetensors reader finds them. Values other than tensors go into the file's
 metadata. ``load`` tells the formats apart by what a file begins with.
 """
 
@@ -38,7 +38,7 @@ _STRUCTURE = "tapecl.structure"
 
 
 def save(obj: Any, f: File) -> None:
-    """Writes ``obj`` to ``f``, a path or a binary file, in the safetensors format. As torch.save.
+    """Writes ``obj`` to ``f``, a path or a binary file, in the safetensors format. Matches torch.save.
 
     At a path, a crash leaves no half-written file; what is replaced keeps its mode, and a symbolic link stays
     one. A file that is open is written to once the whole is in a temporary one.
@@ -58,10 +58,9 @@ def save(obj: Any, f: File) -> None:
 def load(f: File, map_location: MapLocation = None, *, weights_only: bool = True) -> Any:
     """Reads what :func:`save` or torch.save wrote, or any safetensors file as a dict of tensors.
 
-    As torch.load, without PyTorch.
-    No code of a file is run: of PyTorch's files, tensors, parameters and plain containers are loaded, as with
-    ``torch.load(weights_only=True)``, and anything else is refused by name unless ``add_safe_globals`` of
-    this module allows it.
+    Matches torch.load, without PyTorch. No code of a file is run. Tensors, parameters and plain containers
+    of PyTorch's files are loaded, as with ``torch.load(weights_only=True)``. Anything else is refused by
+    name unless ``add_safe_globals`` of this module allows it.
 
     Args:
         f: the path of a file of safetensors, or of torch.save in its zip format or the one before it; or such

@@ -26,13 +26,13 @@ def add_safe_globals(safe_globals: Iterable[Callable | tuple[Callable, str]]) ->
     """Files of PyTorch's may name these classes and functions from now on, which :func:`ocl.load` then calls.
 
     Only name what is safe with whatever arguments a file gives it, as ``argparse.Namespace`` is. A tuple
-    ``(what, "module.name")`` gives what a file names otherwise. As torch.serialization.add_safe_globals.
+    ``(what, "module.name")`` gives what a file names otherwise. Matches torch.serialization.add_safe_globals.
     """
     _allowed.update(_by_name(safe_globals))
 
 
 def get_safe_globals() -> list[Callable | tuple[Callable, str]]:
-    """What :func:`add_safe_globals` was given, as torch.serialization.get_safe_globals."""
+    """The objects that :func:`add_safe_globals` was given, as torch.serialization.get_safe_globals."""
     return list(_allowed.values())
 
 
@@ -58,7 +58,7 @@ class safe_globals(Mode):
 
 
 def allowed(name: str) -> Any:
-    """What was allowed under a name, or None."""
+    """The object that was allowed under a name, or None."""
     return _allowed.get(name)
 
 

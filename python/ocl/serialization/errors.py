@@ -1,4 +1,4 @@
-"""What is wrong with a file."""
+"""The errors of files."""
 
 import pickle
 

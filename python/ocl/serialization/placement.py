@@ -16,7 +16,7 @@ class Placement:
     """A device for all buffers, or a dict or a function that tells where each of them goes.
 
     The function is called with a buffer, a one-dimensional tensor on the default device, and the location
-    that it was saved from ("cpu", "cuda:0"), and gives the buffer, moved or not; None leaves it there.
+    that it was saved from ("cpu", "cuda:0"). It gives the buffer, moved or not; None leaves it there.
     """
 
     def __init__(self, map_location: MapLocation = None):

@@ -1,4 +1,4 @@
-"""What is loaded and saved through, paths and open files; and what a file is by its first bytes."""
+"""Paths and open files to load and save through, and the kind of a file by its first bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Source(NamedTuple):
 
 
 def source_of(file: File) -> Source:
-    """Of an open file what is left to read. Raises TypeError for one that gives text, and OSError."""
+    """The source of a file; the rest of an open one. Raises OSError, and TypeError for text."""
     if not hasattr(file, "read"):
         path = os.fspath(file)
         return Source(torch_file.mapped(path), path, os.fsdecode(path))
@@ -76,7 +76,7 @@ def is_safetensors(content: mmap | bytes) -> bool:
 
 
 def described(content: mmap | bytes) -> str:
-    """What a file is that is neither of safetensors nor of torch.save."""
+    """The kind of a file that is neither of safetensors nor of torch.save."""
     if not content:
         return "it is empty"
     is_pickle = (

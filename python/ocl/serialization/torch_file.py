@@ -51,7 +51,7 @@ def is_torch_file(content: mmap | bytes) -> bool:
 
 
 def load(content: mmap, placement: Placement) -> Any:
-    """What torch.save was given, with tensors where `placement` says. Raises UnpicklingError."""
+    """The object that torch.save was given, with tensors where `placement` says. Raises UnpicklingError."""
     if _is_zip(content):
         return _ZipFile(content, placement).load()
     if _is_legacy(content):
@@ -96,7 +96,7 @@ def _buffer(identity: Any, length: int) -> _Buffer:
 
 
 class _File:
-    """What both formats share: buffers, each of which is on the device once."""
+    """The common part of both formats: buffers, each of which is on the device once."""
 
     def __init__(self, content: mmap, placement: Placement):
         self._content = content

@@ -1,4 +1,5 @@
-"""What files of PyTorch's may name: the functions that rebuild tensors and plain containers, and dtypes.
+"""The names that files of PyTorch may use: the functions that rebuild tensors and plain containers, and
+dtypes.
 
 This table is all that a name in a file can lead to, but for what `add_safe_globals` allows; nothing is
 imported.

@@ -1,7 +1,7 @@
 """A restricted unpickler: the opcodes and names that torch.save writes for tensors and plain containers.
 
-What a name in the pickle stands for comes from a table, and only functions of that table are called; the
-opcodes are those of torch.load(weights_only=True). The length of the pickle bounds its time and memory.
+A table gives the meaning of a name in the pickle, and only functions of that table are called; the opcodes
+are those of torch.load(weights_only=True). The length of the pickle bounds its time and memory.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def torch_device() -> None:
 
 
 def _without_functions(loaded: Any) -> Any:
-    """What was loaded, unless it holds one of the functions that stand for names in files, uncalled."""
+    """The loaded object, unless it holds one of the functions that stand for names in files, uncalled."""
     seen, todo = set(), [loaded]
     while todo:
         item = todo.pop()

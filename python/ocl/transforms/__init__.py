@@ -2,9 +2,9 @@
 
     transform = Compose([RandomResizedCrop(224), RandomHorizontalFlip(), ToTensor(), Normalize(mean, std)])
 
-What torchvision makes a tensor of is here a NumPy array, [C, H, W]: the loader uploads whole batches. Results
-equal those of torchvision's Pillow backend pixel for pixel. Random parameters follow ``ocl.manual_seed``.
-Needs Pillow: ``pip install pillow``.
+Where torchvision makes a tensor there is a NumPy array here, [C, H, W]: the loader uploads whole batches.
+Results equal those of torchvision's Pillow backend pixel for pixel. Random parameters follow
+``ocl.manual_seed``. Needs Pillow: ``pip install pillow``.
 """
 
 from . import functional

@@ -16,7 +16,7 @@ __all__ = ["AugMix", "AutoAugment", "AutoAugmentPolicy", "RandAugment", "Trivial
 
 
 class AutoAugmentPolicy(Enum):
-    """The dataset that a policy was found on. As torchvision.transforms.AutoAugmentPolicy."""
+    """The dataset that a policy was found on. Matches torchvision.transforms.AutoAugmentPolicy."""
 
     IMAGENET = "imagenet"
     CIFAR10 = "cifar10"
@@ -45,7 +45,8 @@ class _Augmentation(Transform):
 
 
 class RandAugment(_Augmentation):
-    """`num_ops` random operations of one strength on a Pillow image. As torchvision.transforms.RandAugment.
+    """`num_ops` random operations of one strength on a Pillow image. Matches
+    torchvision.transforms.RandAugment.
 
     Args:
         magnitude: which of the `num_magnitude_bins` strengths.
@@ -81,7 +82,7 @@ class RandAugment(_Augmentation):
 class TrivialAugmentWide(_Augmentation):
     """One random operation of random strength on a Pillow image.
 
-    As torchvision.transforms.TrivialAugmentWide."""
+    Matches torchvision.transforms.TrivialAugmentWide."""
 
     shown = ("num_magnitude_bins", "interpolation", "fill")
 
@@ -101,7 +102,7 @@ class TrivialAugmentWide(_Augmentation):
 class AutoAugment(_Augmentation):
     """Two operations that were found to help on a dataset, on a Pillow image.
 
-    As torchvision.transforms.AutoAugment."""
+    Matches torchvision.transforms.AutoAugment."""
 
     shown = ("policy", "fill")
 
@@ -142,7 +143,7 @@ class AutoAugment(_Augmentation):
 
 
 class AugMix(_Augmentation):
-    """A Pillow image mixed with chains of random operations on it. As torchvision.transforms.AugMix.
+    """A Pillow image mixed with chains of random operations on it. Matches torchvision.transforms.AugMix.
 
     The operations are those of images, as everywhere here; torchvision's are those of tensors.
 

@@ -25,7 +25,7 @@ __all__ = [
 class ColorJitter(Transform):
     """Brightness, contrast, saturation and hue at random, in random order.
 
-    As torchvision.transforms.ColorJitter.
+    Matches torchvision.transforms.ColorJitter.
 
     Args:
         brightness, contrast, saturation: (least, largest) factor, or how far it may be from 1.
@@ -42,7 +42,7 @@ class ColorJitter(Transform):
 
     @staticmethod
     def get_params(brightness, contrast, saturation, hue):
-        """Draws (order, brightness, contrast, saturation, hue); None for what has no bounds."""
+        """Draws (order, brightness, contrast, saturation, hue); None for a value without bounds."""
         order = host_random.permutation(4)
         drawn = (
             None if bounds is None else host_random.uniform(*bounds)
@@ -77,7 +77,7 @@ def _bounds(value, name, center=1, limits=(0, float("inf"))):
 
 
 class Grayscale(Transform):
-    """Gray in one or three channels. As torchvision.transforms.Grayscale."""
+    """Gray in one or three channels. Matches torchvision.transforms.Grayscale."""
 
     shown = ("num_output_channels",)
 
@@ -89,7 +89,7 @@ class Grayscale(Transform):
 
 
 class RandomGrayscale(RandomlyApplied):
-    """Gray in as many channels, with probability `p`. As torchvision.transforms.RandomGrayscale."""
+    """Gray in as many channels, with probability `p`. Matches torchvision.transforms.RandomGrayscale."""
 
     def __init__(self, p=0.1):
         super().__init__(p)
@@ -99,19 +99,19 @@ class RandomGrayscale(RandomlyApplied):
 
 
 class RandomInvert(RandomlyApplied):
-    """As torchvision.transforms.RandomInvert."""
+    """Matches torchvision.transforms.RandomInvert."""
 
     apply = staticmethod(F.invert)
 
 
 class RandomAutocontrast(RandomlyApplied):
-    """As torchvision.transforms.RandomAutocontrast."""
+    """Matches torchvision.transforms.RandomAutocontrast."""
 
     apply = staticmethod(F.autocontrast)
 
 
 class RandomEqualize(RandomlyApplied):
-    """As torchvision.transforms.RandomEqualize."""
+    """Matches torchvision.transforms.RandomEqualize."""
 
     apply = staticmethod(F.equalize)
 
@@ -129,7 +129,7 @@ class _RandomlyAdjusted(RandomlyApplied):
 
 
 class RandomPosterize(_RandomlyAdjusted):
-    """Keeps the highest `bits`, with probability `p`. As torchvision.transforms.RandomPosterize."""
+    """Keeps the highest `bits`, with probability `p`. Matches torchvision.transforms.RandomPosterize."""
 
     option = "bits"
     function = staticmethod(F.posterize)
@@ -142,7 +142,7 @@ class RandomPosterize(_RandomlyAdjusted):
 class RandomSolarize(_RandomlyAdjusted):
     """Inverts what is at least `threshold`, with probability `p`.
 
-    As torchvision.transforms.RandomSolarize."""
+    Matches torchvision.transforms.RandomSolarize."""
 
     option = "threshold"
     function = staticmethod(F.solarize)
@@ -153,7 +153,7 @@ class RandomSolarize(_RandomlyAdjusted):
 
 
 class RandomAdjustSharpness(_RandomlyAdjusted):
-    """Sharpens by a factor, with probability `p`. As torchvision.transforms.RandomAdjustSharpness."""
+    """Sharpens by a factor, with probability `p`. Matches torchvision.transforms.RandomAdjustSharpness."""
 
     option = "sharpness_factor"
     function = staticmethod(F.adjust_sharpness)
@@ -164,7 +164,7 @@ class RandomAdjustSharpness(_RandomlyAdjusted):
 
 
 class GaussianBlur(Transform):
-    """Blurs by a kernel of random width. As torchvision.transforms.GaussianBlur.
+    """Blurs by a kernel of random width. Matches torchvision.transforms.GaussianBlur.
 
     Args:
         kernel_size: one odd number, or (x, y).

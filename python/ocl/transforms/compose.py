@@ -22,7 +22,7 @@ class _Listed:
 
 
 class Compose(_Listed):
-    """One transform after the other. As torchvision.transforms.Compose."""
+    """One transform after the other. Matches torchvision.transforms.Compose."""
 
     def __call__(self, img):
         for transform in self.transforms:
@@ -31,7 +31,9 @@ class Compose(_Listed):
 
 
 class RandomApply(Compose):
-    """All of a list of transforms with probability `p`, or none. As torchvision.transforms.RandomApply."""
+    """All of a list of transforms with probability `p`, or none. Matches
+    torchvision.transforms.RandomApply.
+    """
 
     def __init__(self, transforms, p=0.5):
         super().__init__(transforms)
@@ -52,7 +54,7 @@ class _RandomTransforms(_Listed):
 
 
 class RandomOrder(_RandomTransforms):
-    """All of a list of transforms in random order. As torchvision.transforms.RandomOrder."""
+    """All of a list of transforms in random order. Matches torchvision.transforms.RandomOrder."""
 
     def __call__(self, img):
         for number in host_random.permutation(len(self.transforms)):
@@ -61,7 +63,7 @@ class RandomOrder(_RandomTransforms):
 
 
 class RandomChoice(_RandomTransforms):
-    """One of a list of transforms, by the weights `p`. As torchvision.transforms.RandomChoice."""
+    """One of a list of transforms, by the weights `p`. Matches torchvision.transforms.RandomChoice."""
 
     def __init__(self, transforms, p=None):
         super().__init__(transforms)
@@ -77,7 +79,7 @@ class RandomChoice(_RandomTransforms):
 
 
 class Lambda:
-    """A function as a transform; a lambda cannot be sent to workers. As torchvision.transforms.Lambda."""
+    """A function as a transform; workers cannot get a lambda. Matches torchvision.transforms.Lambda."""
 
     def __init__(self, lambd):
         if not callable(lambd):

@@ -25,8 +25,8 @@ __all__ = [
 class ToTensor(Transform):
     """A Pillow image, or an array [H, W, C] or [H, W], as a NumPy array [C, H, W].
 
-    uint8 becomes float32 between 0 and 1; other dtypes are kept. As torchvision.transforms.ToTensor, which
-    gives a tensor: here a loader uploads whole batches.
+    uint8 becomes float32 between 0 and 1; other dtypes are kept. Matches torchvision.transforms.ToTensor,
+    which gives a tensor: here a loader uploads whole batches.
     """
 
     def __call__(self, pic):
@@ -34,7 +34,7 @@ class ToTensor(Transform):
 
 
 class PILToTensor(Transform):
-    """A Pillow image as a NumPy array [C, H, W] of its dtype. As torchvision.transforms.PILToTensor."""
+    """A Pillow image as a NumPy array [C, H, W] of its dtype. Matches torchvision.transforms.PILToTensor."""
 
     def __call__(self, pic):
         return F.pil_to_tensor(pic)
@@ -43,7 +43,7 @@ class PILToTensor(Transform):
 class ToPILImage(Transform):
     """An array [H, W, C] or [H, W], or an ocl tensor [C, H, W], as a Pillow image.
 
-    As torchvision.transforms.ToPILImage; `mode` is Pillow's, None goes by channels and dtype.
+    Matches torchvision.transforms.ToPILImage; `mode` is Pillow's, None goes by channels and dtype.
     """
 
     def __init__(self, mode=None):
@@ -59,7 +59,7 @@ class ToPILImage(Transform):
 class ConvertImageDtype(Transform):
     """An array in another dtype, its range scaled to that one's.
 
-    As torchvision.transforms.ConvertImageDtype."""
+    Matches torchvision.transforms.ConvertImageDtype."""
 
     def __init__(self, dtype):
         self.dtype = dtype
@@ -71,7 +71,7 @@ class ConvertImageDtype(Transform):
 class Normalize(Transform):
     """(array - mean) / std for each channel of an array [..., C, H, W].
 
-    As torchvision.transforms.Normalize."""
+    Matches torchvision.transforms.Normalize."""
 
     shown = ("mean", "std")
 
@@ -85,7 +85,8 @@ class Normalize(Transform):
 
 
 class LinearTransformation(Transform):
-    """(flat array - mean_vector) · transformation_matrix. As torchvision.transforms.LinearTransformation.
+    """(flat array - mean_vector) · transformation_matrix. Matches
+    torchvision.transforms.LinearTransformation.
 
     Args:
         transformation_matrix: [D, D] with D = C · H · W. mean_vector: [D]. Arrays, or ocl tensors.
@@ -131,7 +132,7 @@ def _host_array(values):
 class RandomErasing(RandomlyApplied):
     """Overwrites a rectangle of an array [..., C, H, W] with probability `p`.
 
-    As torchvision.transforms.RandomErasing.
+    Matches torchvision.transforms.RandomErasing.
 
     Args:
         scale: least and largest share of the area.

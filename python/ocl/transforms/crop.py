@@ -15,7 +15,7 @@ __all__ = ["CenterCrop", "FiveCrop", "Pad", "RandomCrop", "RandomResizedCrop", "
 
 
 class Resize(Transform):
-    """A Pillow image in another size. As torchvision.transforms.Resize.
+    """A Pillow image in another size. Matches torchvision.transforms.Resize.
 
     Args:
         size: (height, width), or the length of the shorter edge.
@@ -43,7 +43,7 @@ class Resize(Transform):
 
 
 class CenterCrop(Transform):
-    """The middle of an image or array. As torchvision.transforms.CenterCrop."""
+    """The middle of an image or array. Matches torchvision.transforms.CenterCrop."""
 
     shown = ("size",)
 
@@ -55,7 +55,7 @@ class CenterCrop(Transform):
 
 
 class FiveCrop(Transform):
-    """A tuple of the corners and the middle. As torchvision.transforms.FiveCrop."""
+    """A tuple of the corners and the middle. Matches torchvision.transforms.FiveCrop."""
 
     shown = ("size",)
 
@@ -69,7 +69,7 @@ class FiveCrop(Transform):
 class TenCrop(Transform):
     """A tuple of the corners and the middle, of the image and its mirror image.
 
-    As torchvision.transforms.TenCrop."""
+    Matches torchvision.transforms.TenCrop."""
 
     shown = ("size", "vertical_flip")
 
@@ -82,7 +82,7 @@ class TenCrop(Transform):
 
 
 class Pad(Transform):
-    """Margins for an image or array. As torchvision.transforms.Pad.
+    """Margins for an image or array. Matches torchvision.transforms.Pad.
 
     Args:
         padding: one width, (left and right, top and bottom) or (left, top, right, bottom).
@@ -104,7 +104,7 @@ class Pad(Transform):
 
 
 class RandomCrop(Transform):
-    """A rectangle somewhere in an image or array. As torchvision.transforms.RandomCrop.
+    """A rectangle somewhere in an image or array. Matches torchvision.transforms.RandomCrop.
 
     Args:
         size: (height, width), or both.
@@ -155,7 +155,7 @@ class RandomCrop(Transform):
 class RandomResizedCrop(Transform):
     """A part of a Pillow image of random size and proportions, resized.
 
-    As torchvision.transforms.RandomResizedCrop.
+    Matches torchvision.transforms.RandomResizedCrop.
 
     Args:
         size: (height, width) of the result, or both.

@@ -24,19 +24,21 @@ __all__ = [
 class RandomHorizontalFlip(RandomlyApplied):
     """Left to right with probability `p`, images and arrays.
 
-    As torchvision.transforms.RandomHorizontalFlip."""
+    Matches torchvision.transforms.RandomHorizontalFlip."""
 
     apply = staticmethod(F.hflip)
 
 
 class RandomVerticalFlip(RandomlyApplied):
-    """Top to bottom with probability `p`, images and arrays. As torchvision.transforms.RandomVerticalFlip."""
+    """Top to bottom with probability `p`, images and arrays. Matches
+    torchvision.transforms.RandomVerticalFlip.
+    """
 
     apply = staticmethod(F.vflip)
 
 
 class RandomRotation(Transform):
-    """Turns a Pillow image by a random angle. As torchvision.transforms.RandomRotation.
+    """Turns a Pillow image by a random angle. Matches torchvision.transforms.RandomRotation.
 
     Args:
         degrees: (least, largest), or the largest in both directions.
@@ -72,7 +74,7 @@ class RandomRotation(Transform):
 
 
 class RandomAffine(Transform):
-    """Turns, moves, scales and shears a Pillow image at random. As torchvision.transforms.RandomAffine.
+    """Turns, moves, scales and shears a Pillow image at random. Matches torchvision.transforms.RandomAffine.
 
     Args:
         degrees: (least, largest), or the largest in both directions.
@@ -146,7 +148,7 @@ class RandomAffine(Transform):
 
 
 class RandomPerspective(RandomlyApplied):
-    """A Pillow image seen at an angle with probability `p`. As torchvision.transforms.RandomPerspective.
+    """A Pillow image seen at an angle with probability `p`. Matches torchvision.transforms.RandomPerspective.
 
     Args:
         distortion_scale: the share of half the width and height by which corners may move inwards.
@@ -187,7 +189,7 @@ class RandomPerspective(RandomlyApplied):
 class ElasticTransform(Transform):
     """Moves the pixels of a Pillow image at random, neighbours alike.
 
-    As torchvision.transforms.ElasticTransform.
+    Matches torchvision.transforms.ElasticTransform.
 
     Args:
         alpha: how far, a float or (x, y).

@@ -6,7 +6,7 @@ __all__ = ["InterpolationMode", "pillow_filter", "to_mode"]
 
 
 class InterpolationMode(Enum):
-    """As torchvision.transforms.InterpolationMode."""
+    """Matches torchvision.transforms.InterpolationMode."""
 
     NEAREST = "nearest"
     NEAREST_EXACT = "nearest-exact"

@@ -1,4 +1,4 @@
-"""What the classes have in common."""
+"""The common part of the classes."""
 
 import numbers
 from collections.abc import Sequence

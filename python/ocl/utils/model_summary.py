@@ -37,13 +37,15 @@ class LayerSummary:
 
     @property
     def memory_bytes(self) -> int:
-        """What is held for it: parameters, buffers, and outputs where they are no output of a layer below."""
+        """The memory that is held for it: parameters, buffers, and outputs where they are no output of a
+        layer below.
+        """
         return self.param_bytes + (self.output_bytes if self.is_leaf else 0)
 
 
 @dataclass
 class ModelSummary:
-    """What ``summary`` found; its text is the table.
+    """The result of ``summary``; its text is the table.
 
     The totals count what modules share once: `total_params`, `trainable_params`, `total_param_bytes` (with
     the buffers). `total_mult_adds` are the multiplications with addition of matrix products, convolutions and
@@ -82,9 +84,9 @@ def summary(
     device: Any = None,
     dtypes: Sequence | None = None,
 ) -> ModelSummary:
-    """What the layers of a model give, hold and compute, from one run in evaluation without gradients.
+    """The outputs, memory and work of the layers of a model, from one run in evaluation without gradients.
 
-    As torchinfo.summary. Works on any module, whatever its forward calls; the model is left as it was.
+    Matches torchinfo.summary. Works on any module, whatever its forward calls; the model is left as it was.
 
         print(summary(model, (1, 3, 224, 224)))
 
@@ -276,7 +278,9 @@ _MULT_ADDS = {
 
 
 def _mult_adds(calls: list[Call]) -> int:
-    """Of calls in order; those within a counted one, such as a convolution's matrix product, are its own."""
+    """The work of calls in order; those within a counted one, such as a convolution's matrix product, are
+    its own.
+    """
     total, counted_depth = 0, math.inf
     for call in calls:
         if call.depth > counted_depth:

@@ -9,7 +9,7 @@ from . import _functional
 from . import _rnn
 from . import _init
 from . import _utils
-__all__: list[str] = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveAvgPool3d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AdaptiveMaxPool3d', 'AvgPool1d', 'AvgPool2d', 'AvgPool3d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'BatchNorm3d', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'Conv3d', 'ConvTranspose1d', 'ConvTranspose2d', 'ConvTranspose3d', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GroupNorm', 'Hardshrink', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HuberLoss', 'Identity', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LSTM', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MaxPool1d', 'MaxPool2d', 'MaxPool3d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'ParameterDict', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'Softmax', 'Softmin', 'Softplus', 'Softshrink', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'Transformer', 'TransformerDecoder', 'TransformerDecoderLayer', 'TransformerEncoder', 'TransformerEncoderLayer', 'Unflatten', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
+__all__: list[str] = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveAvgPool3d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AdaptiveMaxPool3d', 'AvgPool1d', 'AvgPool2d', 'AvgPool3d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'BatchNorm3d', 'Bilinear', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'Conv3d', 'ConvTranspose1d', 'ConvTranspose2d', 'ConvTranspose3d', 'CosineEmbeddingLoss', 'CosineSimilarity', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'EmbeddingBag', 'Flatten', 'Fold', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GaussianNLLLoss', 'GroupNorm', 'Hardshrink', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HingeEmbeddingLoss', 'HuberLoss', 'Identity', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LPPool1d', 'LPPool2d', 'LPPool3d', 'LSTM', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MarginRankingLoss', 'MaxPool1d', 'MaxPool2d', 'MaxPool3d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiLabelMarginLoss', 'MultiLabelSoftMarginLoss', 'MultiMarginLoss', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'PairwiseDistance', 'ParameterDict', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'PoissonNLLLoss', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'RReLU', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'SoftMarginLoss', 'Softmax', 'Softmax2d', 'Softmin', 'Softplus', 'Softshrink', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'Transformer', 'TransformerDecoder', 'TransformerDecoderLayer', 'TransformerEncoder', 'TransformerEncoderLayer', 'TripletMarginLoss', 'Unflatten', 'Unfold', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
 class Module:
     """
     Base of all modules, as torch.nn.Module.
@@ -612,6 +612,29 @@ class PReLU(Module):
         ...
     def reset_parameters(self) -> None:
         ...
+class RReLU(Module):
+    """
+    Slopes where negative that are drawn for each element while training.
+    """
+    inplace: typing.Any
+    lower: typing.Any
+    upper: typing.Any
+    def __init__(self, lower: float = 0.125, upper: float = 0.3333333333333333, inplace: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Softmax2d(Module):
+    """
+    Softmax over the channels of [N, C, H, W].
+    """
+    def __init__(self) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
 class GLU(Module):
     """
     The first half of dim times the sigmoid of the second.
@@ -667,6 +690,23 @@ class Linear(Module):
     def __setstate__(self, arg0: dict) -> None:
         ...
     def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class Bilinear(Module):
+    """
+    [..., in1_features] and [..., in2_features] -> [..., out_features].
+    """
+    in1_features: typing.Any
+    in2_features: typing.Any
+    out_features: typing.Any
+    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, input1: ocl._C.Tensor, input2: ocl._C.Tensor) -> ocl._C.Tensor:
         ...
     def reset_parameters(self) -> None:
         ...
@@ -1200,6 +1240,48 @@ class AdaptiveAvgPool3d(Module):
         ...
     def _options(self) -> dict:
         ...
+class LPPool1d(Module):
+    """
+    The power average of each window of [N, C, L].
+    """
+    ceil_mode: typing.Any
+    kernel_size: typing.Any
+    norm_type: typing.Any
+    stride: typing.Any
+    def __init__(self, norm_type: float, kernel_size: int | tuple[int], stride: int | tuple[int] | None = None, ceil_mode: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class LPPool2d(Module):
+    """
+    The power average of each window of [N, C, H, W].
+    """
+    ceil_mode: typing.Any
+    kernel_size: typing.Any
+    norm_type: typing.Any
+    stride: typing.Any
+    def __init__(self, norm_type: float, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, ceil_mode: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class LPPool3d(Module):
+    """
+    The power average of each window of [N, C, D, H, W].
+    """
+    ceil_mode: typing.Any
+    kernel_size: typing.Any
+    norm_type: typing.Any
+    stride: typing.Any
+    def __init__(self, norm_type: float, kernel_size: int | tuple[int, int, int], stride: int | tuple[int, int, int] | None = None, ceil_mode: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
 class Upsample(Module):
     """
     The input brought to a size, or to scale_factor times its own.
@@ -1243,6 +1325,35 @@ class ChannelShuffle(Module):
     """
     groups: typing.Any
     def __init__(self, groups: int) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Unfold(Module):
+    """
+    The sliding blocks of [N, C, H, W] as columns [N, C KH KW, blocks].
+    """
+    dilation: typing.Any
+    kernel_size: typing.Any
+    padding: typing.Any
+    stride: typing.Any
+    def __init__(self, kernel_size: int | tuple[int, int], dilation: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, stride: int | tuple[int, int] = 1) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Fold(Module):
+    """
+    The sum of the blocks that are the columns: the transpose of Unfold.
+    """
+    dilation: typing.Any
+    kernel_size: typing.Any
+    output_size: typing.Any
+    padding: typing.Any
+    stride: typing.Any
+    def __init__(self, output_size: int | tuple[int, int], kernel_size: int | tuple[int, int], dilation: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, stride: int | tuple[int, int] = 1) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
@@ -1495,6 +1606,172 @@ class KLDivLoss(_Loss):
     def __setstate__(self, arg0: dict) -> None:
         ...
     def _options(self) -> dict:
+        ...
+class PoissonNLLLoss(_Loss):
+    """
+    Negative log likelihood of Poisson variables.
+    """
+    eps: typing.Any
+    full: typing.Any
+    log_input: typing.Any
+    reduction: typing.Any
+    def __init__(self, log_input: bool = True, full: bool = False, eps: float = 1e-08, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class HingeEmbeddingLoss(_Loss):
+    """
+    Distances of similar pairs, and what those of others lack to margin.
+    """
+    margin: typing.Any
+    reduction: typing.Any
+    def __init__(self, margin: float = 1.0, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class SoftMarginLoss(_Loss):
+    """
+    log(1 + exp(-target input)).
+    """
+    reduction: typing.Any
+    def __init__(self, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class MultiMarginLoss(_Loss):
+    """
+    Hinge loss of scores and classes.
+    """
+    margin: typing.Any
+    p: typing.Any
+    reduction: typing.Any
+    def __init__(self, p: int = 1, margin: float = 1.0, weight: ocl._C.Tensor | None = None, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class MultiLabelMarginLoss(_Loss):
+    """
+    Hinge loss of scores and several classes a row.
+    """
+    reduction: typing.Any
+    def __init__(self, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class MultiLabelSoftMarginLoss(_Loss):
+    """
+    Binary cross entropy of logits, averaged over classes.
+    """
+    reduction: typing.Any
+    def __init__(self, weight: ocl._C.Tensor | None = None, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class GaussianNLLLoss(Module):
+    """
+    Negative log likelihood of normal variables.
+    """
+    eps: typing.Any
+    full: typing.Any
+    reduction: typing.Any
+    def __init__(self, *, full: bool = False, eps: float = 1e-06, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, input: ocl._C.Tensor, target: ocl._C.Tensor, var: ocl._C.Tensor) -> ocl._C.Tensor:
+        ...
+class MarginRankingLoss(Module):
+    """
+    Hinge loss of which of two inputs should be larger.
+    """
+    margin: typing.Any
+    reduction: typing.Any
+    def __init__(self, margin: float = 0.0, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, input1: ocl._C.Tensor, input2: ocl._C.Tensor, target: ocl._C.Tensor) -> ocl._C.Tensor:
+        ...
+class CosineEmbeddingLoss(Module):
+    """
+    Cosines of pairs that should be alike or not.
+    """
+    margin: typing.Any
+    reduction: typing.Any
+    def __init__(self, margin: float = 0.0, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, input1: ocl._C.Tensor, input2: ocl._C.Tensor, target: ocl._C.Tensor) -> ocl._C.Tensor:
+        ...
+class TripletMarginLoss(Module):
+    """
+    Hinge loss of the distances of an anchor from two others.
+    """
+    eps: typing.Any
+    margin: typing.Any
+    p: typing.Any
+    reduction: typing.Any
+    swap: typing.Any
+    def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06, swap: bool = False, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, anchor: ocl._C.Tensor, positive: ocl._C.Tensor, negative: ocl._C.Tensor) -> ocl._C.Tensor:
+        ...
+class PairwiseDistance(Module):
+    """
+    The p-norm of x1 - x2 + eps over the last dimension.
+    """
+    eps: typing.Any
+    keepdim: typing.Any
+    def __init__(self, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, x1: ocl._C.Tensor, x2: ocl._C.Tensor) -> ocl._C.Tensor:
+        ...
+    @property
+    def norm(self) -> float:
+        ...
+    @norm.setter
+    def norm(self, arg1: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+class CosineSimilarity(Module):
+    """
+    The cosine of the angle between the vectors along dim.
+    """
+    dim: typing.Any
+    eps: typing.Any
+    def __init__(self, dim: int = 1, eps: float = 1e-08) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, x1: ocl._C.Tensor, x2: ocl._C.Tensor) -> ocl._C.Tensor:
         ...
 class NonDynamicallyQuantizableLinear(Linear):
     """
@@ -1785,6 +2062,30 @@ class Embedding(Module):
     def __setstate__(self, arg0: dict) -> None:
         ...
     def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class EmbeddingBag(Module):
+    """
+    Sums, means or maxima over bags of rows: indices [B, N], or [N] with the offsets where bags begin, -> [B, embedding_dim].
+    """
+    embedding_dim: typing.Any
+    include_last_offset: typing.Any
+    mode: typing.Any
+    num_embeddings: typing.Any
+    padding_idx: typing.Any
+    @staticmethod
+    def from_pretrained(embeddings: ocl._C.Tensor, freeze: bool = True, mode: str = 'mean', include_last_offset: bool = False, padding_idx: typing.SupportsIndex | None = None) -> EmbeddingBag:
+        """
+        With the rows given, which are not trained unless freeze is False.
+        """
+    def __init__(self, num_embeddings: int, embedding_dim: int, mode: str = 'mean', include_last_offset: bool = False, padding_idx: int | None = None, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, input: ocl._C.Tensor, offsets: ocl._C.Tensor | None = None, per_sample_weights: ocl._C.Tensor | None = None) -> ocl._C.Tensor:
         ...
     def reset_parameters(self) -> None:
         ...

@@ -4,7 +4,7 @@ Functions that take inplace.
 from __future__ import annotations
 import ocl._C
 import typing
-__all__: list[str] = ['celu', 'elu', 'hardsigmoid', 'hardswish', 'hardtanh', 'leaky_relu', 'mish', 'relu', 'relu6', 'selu', 'silu', 'threshold']
+__all__: list[str] = ['celu', 'elu', 'hardsigmoid', 'hardswish', 'hardtanh', 'leaky_relu', 'mish', 'relu', 'relu6', 'rrelu', 'selu', 'silu', 'threshold']
 def celu(input: ocl._C.Tensor, alpha: float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
     """
     elu with a continuous slope (Barron 2017).
@@ -40,6 +40,10 @@ def relu(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
 def relu6(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
     """
     min(max(a, 0), 6).
+    """
+def rrelu(input: ocl._C.Tensor, lower: typing.SupportsFloat | typing.SupportsIndex = 0.125, upper: typing.SupportsFloat | typing.SupportsIndex = 0.3333333333333333, training: bool = False, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    input, times a random slope between lower and upper where negative, or when not training their mean.
     """
 def selu(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
     """

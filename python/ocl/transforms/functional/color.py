@@ -26,29 +26,29 @@ __all__ = [
 
 
 def adjust_brightness(img, brightness_factor):
-    """0 is black, 1 the image. As torchvision.transforms.functional.adjust_brightness."""
+    """0 is black, 1 the image. Matches torchvision.transforms.functional.adjust_brightness."""
     return ImageEnhance.Brightness(as_pillow(img)).enhance(brightness_factor)
 
 
 def adjust_contrast(img, contrast_factor):
-    """0 is gray, 1 the image. As torchvision.transforms.functional.adjust_contrast."""
+    """0 is gray, 1 the image. Matches torchvision.transforms.functional.adjust_contrast."""
     return ImageEnhance.Contrast(as_pillow(img)).enhance(contrast_factor)
 
 
 def adjust_saturation(img, saturation_factor):
-    """0 is without colours, 1 the image. As torchvision.transforms.functional.adjust_saturation."""
+    """0 is without colours, 1 the image. Matches torchvision.transforms.functional.adjust_saturation."""
     return ImageEnhance.Color(as_pillow(img)).enhance(saturation_factor)
 
 
 def adjust_sharpness(img, sharpness_factor):
-    """0 is blurred, 1 the image. As torchvision.transforms.functional.adjust_sharpness."""
+    """0 is blurred, 1 the image. Matches torchvision.transforms.functional.adjust_sharpness."""
     return ImageEnhance.Sharpness(as_pillow(img)).enhance(sharpness_factor)
 
 
 def adjust_hue(img, hue_factor):
     """Turns the hues by a fraction of the circle, -0.5 to 0.5.
 
-    As torchvision.transforms.functional.adjust_hue.
+    Matches torchvision.transforms.functional.adjust_hue.
 
     Raises:
         ValueError: `hue_factor` out of range.
@@ -64,7 +64,7 @@ def adjust_hue(img, hue_factor):
 
 
 def adjust_gamma(img, gamma, gain=1):
-    """255 · gain · (pixel / 255) ** gamma. As torchvision.transforms.functional.adjust_gamma.
+    """255 · gain · (pixel / 255) ** gamma. Matches torchvision.transforms.functional.adjust_gamma.
 
     Raises:
         ValueError: `gamma` below 0.
@@ -77,32 +77,34 @@ def adjust_gamma(img, gamma, gain=1):
 
 
 def invert(img):
-    """As torchvision.transforms.functional.invert."""
+    """Matches torchvision.transforms.functional.invert."""
     return ImageOps.invert(as_pillow(img))
 
 
 def posterize(img, bits):
-    """Keeps the highest `bits` of each channel. As torchvision.transforms.functional.posterize."""
+    """Keeps the highest `bits` of each channel. Matches torchvision.transforms.functional.posterize."""
     return ImageOps.posterize(as_pillow(img), bits)
 
 
 def solarize(img, threshold):
-    """Inverts the pixels from `threshold` on. As torchvision.transforms.functional.solarize."""
+    """Inverts the pixels from `threshold` on. Matches torchvision.transforms.functional.solarize."""
     return ImageOps.solarize(as_pillow(img), threshold)
 
 
 def autocontrast(img):
-    """Stretches each channel to the full range. As torchvision.transforms.functional.autocontrast."""
+    """Stretches each channel to the full range. Matches torchvision.transforms.functional.autocontrast."""
     return ImageOps.autocontrast(as_pillow(img))
 
 
 def equalize(img):
-    """Makes the values of each channel equally frequent. As torchvision.transforms.functional.equalize."""
+    """Makes the values of each channel equally frequent. Matches
+    torchvision.transforms.functional.equalize.
+    """
     return ImageOps.equalize(as_pillow(img))
 
 
 def to_grayscale(img, num_output_channels=1):
-    """Gray in one channel or in three equal ones. As torchvision.transforms.functional.to_grayscale.
+    """Gray in one channel or in three equal ones. Matches torchvision.transforms.functional.to_grayscale.
 
     Raises:
         ValueError: another number of channels.
@@ -116,12 +118,12 @@ def to_grayscale(img, num_output_channels=1):
 
 
 def rgb_to_grayscale(img, num_output_channels=1):
-    """The same as ``to_grayscale``. As torchvision.transforms.functional.rgb_to_grayscale."""
+    """Another name of ``to_grayscale``. Matches torchvision.transforms.functional.rgb_to_grayscale."""
     return to_grayscale(img, num_output_channels)
 
 
 def gaussian_blur(img, kernel_size, sigma=None):
-    """A Pillow image blurred by a Gaussian kernel. As torchvision.transforms.functional.gaussian_blur.
+    """A Pillow image blurred by a Gaussian kernel. Matches torchvision.transforms.functional.gaussian_blur.
 
     A pixel differs from torchvision's by 1 where its value before rounding is halfway between two.
 

@@ -21,7 +21,7 @@ def to_tensor(pic):
     """A Pillow image or an array [H, W, C] or [H, W] as an array [C, H, W].
 
     uint8 becomes float32 between 0 and 1; other dtypes are kept.
-    As torchvision.transforms.functional.to_tensor.
+    Matches torchvision.transforms.functional.to_tensor.
 
     Raises:
         TypeError: neither image nor array. ValueError: an array not of 2 or 3 dimensions.
@@ -48,7 +48,7 @@ def to_tensor(pic):
 def pil_to_tensor(pic):
     """A Pillow image as an array [C, H, W] of its own dtype.
 
-    As torchvision.transforms.functional.pil_to_tensor."""
+    Matches torchvision.transforms.functional.pil_to_tensor."""
     if not isinstance(pic, Image.Image):
         raise TypeError(f"pic should be PIL Image. Got {type(pic)}")
     pixels = np.array(pic).reshape(pic.height, pic.width, get_image_num_channels(pic))
@@ -56,7 +56,7 @@ def pil_to_tensor(pic):
 
 
 def to_pil_image(pic, mode=None):
-    """An array as a Pillow image. As torchvision.transforms.functional.to_pil_image.
+    """An array as a Pillow image. Matches torchvision.transforms.functional.to_pil_image.
 
     Args:
         pic: an array [H, W, C] or [H, W], as for torchvision; or an ocl tensor [C, H, W]; floats are
@@ -114,7 +114,7 @@ def _merged(pixels, mode):
 def normalize(tensor, mean, std, inplace=False):
     """(tensor - mean) / std for each channel of an array of floats [..., C, H, W].
 
-    As torchvision.transforms.functional.normalize.
+    Matches torchvision.transforms.functional.normalize.
 
     Raises:
         TypeError: no array, or none of floats. ValueError: fewer than 3 dimensions, or a std of 0.
@@ -144,7 +144,7 @@ def _per_channel(values):
 def erase(img, i, j, h, w, v, inplace=False):
     """Puts `v` into the rectangle at row i, column j of an array.
 
-    As torchvision.transforms.functional.erase."""
+    Matches torchvision.transforms.functional.erase."""
     if not isinstance(img, np.ndarray):
         raise TypeError(f"img should be an array, as ToTensor gives. Got {type(img)}")
     if not inplace:
@@ -156,7 +156,7 @@ def erase(img, i, j, h, w, v, inplace=False):
 def convert_image_dtype(image, dtype=np.float32):
     """An array in another dtype, its range of values scaled to that one's.
 
-    As torchvision.transforms.functional.convert_image_dtype; `dtype` is NumPy's, or one of ocl's.
+    Matches torchvision.transforms.functional.convert_image_dtype; `dtype` is NumPy's, or one of ocl's.
 
     Raises:
         TypeError: no array. RuntimeError: floats to integers that float cannot hold exactly.

@@ -12,8 +12,8 @@ __all__ = ["elastic_transform"]
 def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEAR, fill=None):
     """A Pillow image, each of whose pixels comes from `displacement` beside its place.
 
-    As torchvision.transforms.functional.elastic_transform. A pixel differs from torchvision's by 1 where its
-    value before rounding is halfway between two.
+    Matches torchvision.transforms.functional.elastic_transform. A pixel differs from torchvision's by 1
+    where its value before rounding is halfway between two.
 
     Args:
         displacement: array [1, H, W, 2], (x, y) as shares of half the width and height.

@@ -28,17 +28,17 @@ __all__ = [
 
 
 def hflip(img):
-    """Left to right. As torchvision.transforms.functional.hflip."""
+    """Left to right. Matches torchvision.transforms.functional.hflip."""
     return img[..., ::-1].copy() if is_array(img) else img.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
 
 
 def vflip(img):
-    """Top to bottom. As torchvision.transforms.functional.vflip."""
+    """Top to bottom. Matches torchvision.transforms.functional.vflip."""
     return img[..., ::-1, :].copy() if is_array(img) else img.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
 
 
 def crop(img, top, left, height, width):
-    """A rectangle, 0 where it is outside of the image. As torchvision.transforms.functional.crop."""
+    """A rectangle, 0 where it is outside of the image. Matches torchvision.transforms.functional.crop."""
     if not is_array(img):
         return img.crop((left, top, left + width, top + height))
     _, image_height, image_width = get_dimensions(img)
@@ -53,7 +53,7 @@ def crop(img, top, left, height, width):
 def center_crop(img, output_size):
     """A rectangle (height, width) or a square in the middle, 0 where the image is smaller.
 
-    As torchvision.transforms.functional.center_crop.
+    Matches torchvision.transforms.functional.center_crop.
     """
     crop_height, crop_width = _pair(output_size)
     _, height, width = get_dimensions(img)
@@ -76,7 +76,7 @@ def center_crop(img, output_size):
 def five_crop(img, size):
     """(top left, top right, bottom left, bottom right, centre).
 
-    As torchvision.transforms.functional.five_crop."""
+    Matches torchvision.transforms.functional.five_crop."""
     crop_height, crop_width = size = _pair(size)
     _, height, width = get_dimensions(img)
     if crop_width > width or crop_height > height:
@@ -88,13 +88,15 @@ def five_crop(img, size):
 
 
 def ten_crop(img, size, vertical_flip=False):
-    """``five_crop`` of the image and of the flipped image. As torchvision.transforms.functional.ten_crop."""
+    """``five_crop`` of the image and of the flipped image. Matches
+    torchvision.transforms.functional.ten_crop.
+    """
     flipped = vflip(img) if vertical_flip else hflip(img)
     return five_crop(img, size) + five_crop(flipped, size)
 
 
 def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
-    """A Pillow image in another size. As torchvision.transforms.functional.resize.
+    """A Pillow image in another size. Matches torchvision.transforms.functional.resize.
 
     Args:
         size: (height, width), or the length of the shorter edge, whose image keeps its proportions.
@@ -147,12 +149,12 @@ def _resized(height, width, size, max_size):
 def resized_crop(
     img, top, left, height, width, size, interpolation=InterpolationMode.BILINEAR, antialias=True
 ):
-    """``crop``, then ``resize``. As torchvision.transforms.functional.resized_crop."""
+    """``crop``, then ``resize``. Matches torchvision.transforms.functional.resized_crop."""
     return resize(crop(img, top, left, height, width), size, interpolation, antialias=antialias)
 
 
 def pad(img, padding, fill=0, padding_mode="constant"):
-    """An image with margins. As torchvision.transforms.functional.pad.
+    """An image with margins. Matches torchvision.transforms.functional.pad.
 
     Args:
         padding: one width, (left and right, top and bottom) or (left, top, right, bottom); negative ones cut.
@@ -232,7 +234,7 @@ def _pad_array(img, widths, mode, fill):
 def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, center=None, fill=None):
     """A Pillow image turned by `angle` degrees counter-clockwise.
 
-    As torchvision.transforms.functional.rotate.
+    Matches torchvision.transforms.functional.rotate.
 
     Args:
         expand: make the image large enough for all of it; holds for a rotation around the centre.
@@ -260,7 +262,7 @@ def affine(
 ):
     """A Pillow image turned clockwise, moved, scaled and sheared.
 
-    As torchvision.transforms.functional.affine.
+    Matches torchvision.transforms.functional.affine.
 
     Args:
         angle: degrees.
@@ -315,7 +317,8 @@ def _inverse_affine_matrix(center, angle, translate, scale, shear):
 def perspective(img, startpoints, endpoints, interpolation=InterpolationMode.BILINEAR, fill=None):
     """A Pillow image whose corners `startpoints` come to lie at `endpoints`.
 
-    As torchvision.transforms.functional.perspective; four points [x, y] each, from the top left clockwise.
+    Matches torchvision.transforms.functional.perspective; four points [x, y] each, from the top left
+    clockwise.
     """
     coefficients = _perspective_coefficients(startpoints, endpoints)
     resample = pillow_filter(interpolation)

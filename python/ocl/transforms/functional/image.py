@@ -1,4 +1,4 @@
-"""What an image is."""
+"""Images, and their sizes."""
 
 import numpy as np
 
@@ -29,18 +29,18 @@ def as_pillow(img):
 
 
 def get_dimensions(img):
-    """[channels, height, width]. As torchvision.transforms.functional.get_dimensions."""
+    """[channels, height, width]. Matches torchvision.transforms.functional.get_dimensions."""
     if is_array(img):
         return [1 if img.ndim == 2 else img.shape[-3], *img.shape[-2:]]
     return [len(img.getbands()), img.height, img.width]
 
 
 def get_image_size(img):
-    """[width, height]. As torchvision.transforms.functional.get_image_size."""
+    """[width, height]. Matches torchvision.transforms.functional.get_image_size."""
     _, height, width = get_dimensions(img)
     return [width, height]
 
 
 def get_image_num_channels(img):
-    """As torchvision.transforms.functional.get_image_num_channels."""
+    """Matches torchvision.transforms.functional.get_image_num_channels."""
     return get_dimensions(img)[0]

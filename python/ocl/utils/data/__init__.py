@@ -1,12 +1,12 @@
 """Datasets on the host and the loader that brings their batches to a device, as in torch.utils.data.
 
-Host data are NumPy arrays. A loader's batch becomes an ocl tensor by one upload for each of its columns:
+Host data are NumPy arrays. A loader's batch becomes an ocl tensor by one upload for each of its columns::
 
     loader = DataLoader(TensorDataset(images, labels), batch_size=64, shuffle=True, device="ocl:0")
     for image, label in loader:
         ...
 
-docs/data.md tells of worker processes, seeds and resuming.
+docs/data.md describes worker processes, seeds and resuming.
 """
 
 from .collate import default_collate, default_convert
@@ -20,6 +20,7 @@ from .dataset import (
     TensorDataset,
     random_split,
 )
+from .distributed import DistributedSampler
 from .loader import DataLoader
 from .sampler import (
     BatchSampler,
@@ -37,6 +38,7 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",

@@ -13,9 +13,9 @@ __all__ = ["default_collate", "default_convert", "map_leaves"]
 def default_collate(batch):
     """A list of samples as one batch of NumPy arrays, which a loader then uploads.
 
-    As torch.utils.data.default_collate, but on the host: arrays, ocl tensors and NumPy's scalars are stacked,
-    dtype kept; Python's floats become float32, integers int64, bools bool; strings and bytes stay lists.
-    Mappings, lists, tuples and named tuples of these are collated part by part and keep their type.
+    Matches torch.utils.data.default_collate, but on the host. Arrays, ocl tensors and NumPy's scalars are
+    stacked, dtype kept. Python's floats become float32, integers int64, bools bool; strings and bytes stay
+    lists. Mappings, lists, tuples and named tuples of these are collated part by part and keep their type.
 
     Raises:
         ValueError: arrays of unequal shape, or no sample.
@@ -53,9 +53,9 @@ def default_collate(batch):
 
 
 def default_convert(data):
-    """What a loader without batching makes of a sample: nothing; its arrays are uploaded as they are.
+    """Leaves a sample as it is, for a loader without batching: its arrays are uploaded as they are.
 
-    As torch.utils.data.default_convert.
+    Matches torch.utils.data.default_convert.
     """
     return data
 

@@ -29,7 +29,7 @@ class Dataset(Generic[_T]):
     """A map from indices to samples; subclasses define ``__getitem__`` and ``__len__``.
 
     A sample is an array or a number, or a tuple, list or dict of samples. A subclass may define
-    ``__getitems__(indices)``, which gives a list of samples at once. As torch.utils.data.Dataset.
+    ``__getitems__(indices)``, which gives a list of samples at once. Matches torch.utils.data.Dataset.
     """
 
     # Without a __len__, as PyTorch's: of a dataset that has none, Python says so.
@@ -51,9 +51,9 @@ class Dataset(Generic[_T]):
 class IterableDataset(Dataset[_T]):
     """Samples in the order in which ``__iter__``, which subclasses define, yields them.
 
-    In a loader's worker process ``get_worker_info()`` tells which of the samples are this worker's to yield:
-    each has a copy of the dataset, and what two of them yield comes twice.
-    As torch.utils.data.IterableDataset.
+    In a loader's worker process ``get_worker_info()`` says which of the samples are this worker's to yield.
+    Each worker has a copy of the dataset, and a sample that two of them yield comes twice. Matches
+    torch.utils.data.IterableDataset.
     """
 
     def __iter__(self):
@@ -66,7 +66,8 @@ class IterableDataset(Dataset[_T]):
 class TensorDataset(Dataset):
     """Samples are the rows of arrays: ``dataset[i]`` is ``(arrays[0][i], arrays[1][i], ...)``.
 
-    As torch.utils.data.TensorDataset, but the data stay on the host: ocl tensors are downloaded once, here.
+    Matches torch.utils.data.TensorDataset, but the data stay on the host: ocl tensors are downloaded once,
+    here.
 
     Args:
         *tensors: NumPy arrays or ocl tensors, any dtype, with the same first dimension.
@@ -98,7 +99,7 @@ class TensorDataset(Dataset):
 class StackDataset(Dataset[_T]):
     """``dataset[i]`` is the tuple of the i-th samples of datasets; given by name, a dict of them.
 
-    As torch.utils.data.StackDataset.
+    Matches torch.utils.data.StackDataset.
 
     Raises:
         ValueError: no dataset, datasets with and without a name, or lengths that differ.
@@ -123,7 +124,7 @@ class StackDataset(Dataset[_T]):
 
 
 class ConcatDataset(Dataset[_T]):
-    """The samples of several datasets, one dataset after the other. As torch.utils.data.ConcatDataset.
+    """The samples of several datasets, one dataset after the other. Matches torch.utils.data.ConcatDataset.
 
     Raises:
         ValueError: no dataset, or (on indexing) an index beyond the beginning.
@@ -154,7 +155,7 @@ class ConcatDataset(Dataset[_T]):
 
 
 class ChainDataset(IterableDataset[_T]):
-    """The samples of several IterableDatasets, one after the other. As torch.utils.data.ChainDataset.
+    """The samples of several IterableDatasets, one after the other. Matches torch.utils.data.ChainDataset.
 
     Raises:
         TypeError: (while iterating) a dataset that is no IterableDataset.
@@ -178,7 +179,7 @@ class ChainDataset(IterableDataset[_T]):
 
 
 class Subset(Dataset[_T]):
-    """The samples of `dataset` at `indices` (integers, in that order). As torch.utils.data.Subset.
+    """The samples of `dataset` at `indices` (integers, in that order). Matches torch.utils.data.Subset.
 
     Raises:
         TypeError: an index that is no integer.
@@ -209,7 +210,7 @@ class Subset(Dataset[_T]):
 
 
 def random_split(dataset, lengths, generator=None):
-    """Splits a dataset at random into Subsets of the given lengths. As torch.utils.data.random_split.
+    """Splits a dataset at random into Subsets of the given lengths. Matches torch.utils.data.random_split.
 
     Args:
         lengths: integers that add up to the dataset's length, or fractions that add up to 1; what rounding
@@ -242,6 +243,6 @@ def _from_fractions(fractions, size):
 
 
 def whole_arrays(dataset):
-    """What ``dataset.arrays()`` gives; None where there is no such method."""
+    """The result of ``dataset.arrays()``; None where there is no such method."""
     arrays = getattr(dataset, "arrays", None)
     return None if arrays is None else arrays()

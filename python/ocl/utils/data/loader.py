@@ -32,21 +32,21 @@ _T = TypeVar("_T", covariant=True)
 
 
 class DataLoader(Generic[_T]):
-    """Iterates over a dataset in batches of ocl tensors. As torch.utils.data.DataLoader.
+    """Iterates over a dataset in batches of ocl tensors. Matches torch.utils.data.DataLoader.
 
-    A batch is what `collate_fn` makes of the samples, with a tensor in place of each array: by default a
-    tuple with one tensor for each part of the samples, shape (batch, *part); a single tensor where samples
-    are single arrays or numbers; dicts, lists and named tuples for such samples. Python floats become
-    float32, integers int64. Uploading does not wait for the device.
+    `collate_fn` makes a batch of the samples, with a tensor in place of each array. By default it is a
+    tuple with one tensor for each part of the samples, shape (batch, *part). It is a single tensor where
+    samples are single arrays or numbers, and dicts, lists and named tuples for such samples. Python floats
+    become float32, integers int64. Uploading does not wait for the device.
 
     With workers, processes make the batches and a thread uploads them ahead of the loop. Workers start as
     `multiprocessing` says: the dataset and the functions must be picklable, and a script must begin its work
     under ``if __name__ == "__main__":``. They touch no device. A dataset with ``arrays()`` needs no process:
     the thread cuts its batches.
 
-    What ocl.transforms, ``random`` and ``numpy.random`` draw in a worker depends on the seed, the pass and
-    the batch's number alone, not on the number of workers; without workers that holds for ocl.transforms.
-    docs/data.md tells more.
+    Random numbers of ocl.transforms, ``random`` and ``numpy.random`` in a worker depend on the seed, the
+    pass and the batch's number alone, not on the number of workers. Without workers that holds for
+    ocl.transforms. docs/data.md tells more.
 
     Args:
         dataset: has ``__getitem__`` and ``__len__``, or is an IterableDataset; one with ``arrays()`` is read

@@ -1,4 +1,4 @@
-"""What makes the batches of one pass over a dataset, one generator for each way."""
+"""Makers of the batches of one pass over a dataset, one generator for each way."""
 
 import itertools
 import weakref

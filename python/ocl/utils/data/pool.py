@@ -139,7 +139,7 @@ class WorkerPool:
 
     @contextlib.contextmanager
     def _breaking(self):
-        """What is raised inside leaves a pool that nobody can use."""
+        """An exception raised inside leaves a pool that nobody can use."""
         try:
             yield
         except BaseException:
@@ -147,7 +147,7 @@ class WorkerPool:
             raise
 
     def _forget(self):
-        """What the workers still owe is discarded when it arrives."""
+        """Answers that the workers still owe are discarded when they arrive."""
         self._stale.update((key, worker) for worker, key in self._waiting)
         self._waiting.clear()
         self._discard_stale()

@@ -26,7 +26,7 @@ _T = TypeVar("_T", covariant=True)
 
 
 class Sampler(Generic[_T]):
-    """Yields indices, or lists of them; subclasses define ``__iter__``. As torch.utils.data.Sampler.
+    """Yields indices, or lists of them; subclasses define ``__iter__``. Matches torch.utils.data.Sampler.
 
     ``state_dict()`` and ``load_state_dict(state)``, where a subclass has them, are part of the loader's.
     """
@@ -48,7 +48,7 @@ class _OrderedSampler(Sampler[int]):
 
 
 class SequentialSampler(_OrderedSampler):
-    """0, 1, ... in order. As torch.utils.data.SequentialSampler."""
+    """0, 1, ... in order. Matches torch.utils.data.SequentialSampler."""
 
     def __init__(self, data_source):
         self.data_source = data_source
@@ -94,7 +94,7 @@ class _RandomlyOrderedSampler(_OrderedSampler):
 
 
 class RandomSampler(_RandomlyOrderedSampler):
-    """A new order for each pass. As torch.utils.data.RandomSampler.
+    """A new order for each pass. Matches torch.utils.data.RandomSampler.
 
     Args:
         data_source: has a length.
@@ -138,7 +138,7 @@ class RandomSampler(_RandomlyOrderedSampler):
 
 
 class SubsetRandomSampler(_RandomlyOrderedSampler):
-    """`indices` in a new order for each pass. As torch.utils.data.SubsetRandomSampler."""
+    """`indices` in a new order for each pass. Matches torch.utils.data.SubsetRandomSampler."""
 
     def __init__(self, indices, generator=None):
         super().__init__(generator)
@@ -152,7 +152,7 @@ class SubsetRandomSampler(_RandomlyOrderedSampler):
 
 
 class WeightedRandomSampler(_RandomlyOrderedSampler):
-    """0 to len(weights) - 1, drawn with these weights. As torch.utils.data.WeightedRandomSampler.
+    """0 to len(weights) - 1, drawn with these weights. Matches torch.utils.data.WeightedRandomSampler.
 
     Args:
         weights: numbers that need not add up to 1.
@@ -200,7 +200,7 @@ class WeightedRandomSampler(_RandomlyOrderedSampler):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """The indices of another sampler in lists of `batch_size`. As torch.utils.data.BatchSampler.
+    """The indices of another sampler in lists of `batch_size`. Matches torch.utils.data.BatchSampler.
 
     Raises:
         ValueError: `batch_size` that is no positive integer, `drop_last` that is no bool.

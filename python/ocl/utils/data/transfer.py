@@ -1,6 +1,6 @@
 """Batches from one process to another through shared memory that has no name.
 
-Only who holds its descriptor or a mapping keeps such memory, so nothing is left of it however its processes
+Such memory lives as long as a descriptor or a mapping of it. So nothing is left of it however its processes
 end, and no limit of a container's /dev/shm applies to it.
 """
 
@@ -43,7 +43,7 @@ class Block:
 
     @classmethod
     def received(cls, pipe):
-        """What ``send`` has sent.
+        """Receives the values that ``send`` has sent.
 
         Raises:
             EOFError: the sender has died.

@@ -1,4 +1,4 @@
-"""What runs in a loader's worker process. It touches no device."""
+"""The program of a loader's worker process. It touches no device."""
 
 import os
 import pickle
@@ -19,7 +19,9 @@ __all__ = ["Recipe", "WorkerInfo", "get_worker_info", "received_answer", "run_wo
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """What a worker process is: its number `id` of `num_workers`, its `seed`, its copy of the `dataset`."""
+    """The description of a worker process: its number `id` of `num_workers`, its `seed`, its copy of the
+    `dataset`.
+    """
 
     id: int
     num_workers: int
@@ -32,7 +34,9 @@ _worker_info = None
 
 
 def get_worker_info():
-    """The WorkerInfo of this worker process, None in other processes. As torch.utils.data.get_worker_info."""
+    """The WorkerInfo of this worker process, None in other processes. Matches
+    torch.utils.data.get_worker_info.
+    """
     return _worker_info
 
 
@@ -53,7 +57,7 @@ class Recipe:
         return IndexFetcher(self.dataset, self.collate, self.is_batched)
 
 
-# What the parent sends: the first of these, then tasks; None ends the worker.
+# The messages of the parent: the first of these, then tasks; None ends the worker.
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class Task:
     what: Any
 
 
-# What a worker answers to a task, with the task's key.
+# A worker's answer to a task, with the task's key.
 
 
 @dataclass
@@ -144,7 +148,7 @@ def send_answer(pipe, answer):
 
 
 def received_answer(pipe):
-    """What ``send_answer`` has sent."""
+    """Receives the answer that ``send_answer`` has sent."""
     answer = pipe.recv()
     if isinstance(answer, Batch):
         answer.block = transfer.Block.received(pipe)
@@ -175,7 +179,7 @@ class _Worker:
         self._failure = None
 
     def begin(self, new_pass):
-        """What fails here is the answer to every task of the pass."""
+        """A failure here is the answer to every task of the pass."""
         self._base_seed = new_pass.base_seed
         self._failure = None
         try:

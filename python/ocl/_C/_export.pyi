@@ -1,0 +1,90 @@
+"""
+Programs that need neither the tape nor modules.
+"""
+from __future__ import annotations
+import collections.abc
+import ocl._C
+import os
+import typing
+__all__: list[str] = ['ExportedProgram', 'ProgramRunner', 'export_program', 'load_program']
+class ExportedProgram:
+    """
+    Work on a device as a list of calls over buffers.
+    
+    What :func:`ocl.export.export` makes; ``print`` shows its calls.
+    """
+    def __str__(self) -> str:
+        ...
+    def save(self, path: os.PathLike | str | bytes) -> None:
+        """
+        Writes it to a file of the format .ocl, which is a safetensors file. Raises OSError.
+        """
+    @property
+    def calls(self) -> list:
+        """
+        (primitive, operator, module) of each call, in order.
+        """
+    @property
+    def inputs(self) -> list:
+        """
+        (name, shape, dtype) of each input.
+        """
+    @property
+    def outputs(self) -> list:
+        """
+        (name, shape, dtype) of each result.
+        """
+class ProgramRunner:
+    """
+    Runs an exported program on a device.
+    
+    :func:`ocl.runtime.load` and :func:`ocl.runtime.prepare` make it. It is not thread safe.
+    """
+    def __init__(self, program: ExportedProgram, device: ocl._C.device) -> None:
+        ...
+    def run(self, inputs: collections.abc.Sequence[ocl._C.Tensor]) -> list[ocl._C.Tensor]:
+        """
+        Enqueues a run with these inputs, in order, and gives the results, which later runs leave alone. Raises TypeError or ValueError for inputs of other shapes or dtypes than the program's.
+        """
+    def state_dict(self, constants: bool = False) -> dict:
+        """
+        Copies of the states (parameters that the program trains, running statistics) by name; with ``constants`` of the constants too.
+        """
+    @property
+    def arena_bytes(self) -> int:
+        """
+        Bytes of the memory that temporaries, inputs and results share.
+        """
+    @property
+    def arena_lower_bound(self) -> int:
+        """
+        The most bytes of it that are in use at once: no plan needs less.
+        """
+    @property
+    def inputs(self) -> list:
+        """
+        (name, shape, dtype) of each input.
+        """
+    @property
+    def outputs(self) -> list:
+        """
+        (name, shape, dtype) of each result.
+        """
+    @property
+    def program(self) -> ExportedProgram:
+        """
+        The program with its states as they are now. Waits for the device.
+        """
+    @property
+    def replays(self) -> bool:
+        """
+        Whether runs enqueue commands that were kept, from the second run on.
+        """
+def export_program(work: collections.abc.Callable, inputs: collections.abc.Sequence[tuple[str, ocl._C.Tensor]], named: collections.abc.Sequence[tuple[str, ocl._C.Tensor]]) -> ExportedProgram:
+    """
+    Calls `work() -> [(name, tensor), ...]` twice and gives its program. See ocl.export.
+    """
+def load_program(path: os.PathLike | str | bytes, device: ocl._C.device) -> ExportedProgram:
+    """
+    Reads a file of the format .ocl. Raises OSError.
+    """

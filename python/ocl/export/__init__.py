@@ -1,0 +1,116 @@
+"""From a module or a function to a program that needs neither the tape, nor modules, nor Python.
+
+::
+
+    program = ocl.export(nn.Linear(3, 2), (x.detach(),))  # or ocl.export.export(…)
+    print(program)                                        # its calls
+    program.save("net.ocl")
+    ocl.runtime.load("net.ocl", "ocl:0")(x.detach())      # or by `tapecl-run`, or from C (tapecl.h)
+
+A training step is a function like any other: its parameters, and what its optimizer keeps, become states of
+the program, which go on from run to run::
+
+    net = nn.Linear(3, 2)
+    optimizer = ocl.optim.AdamW(net.parameters(), capturable=True)
+    x, y = ocl.randn(4, 3), ocl.tensor([0, 1, 1, 0])
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    step(x, y)                                  # an optimizer makes its states in the first step
+    program = ocl.export(step, (x, y), named=net)
+"""
+
+import inspect
+import sys
+import types
+
+import ocl
+from ocl._C._export import ExportedProgram
+from ocl._C._export import export_program as _export_program
+
+__all__ = ["ExportedProgram", "export"]
+
+
+def _input_names(function, count: int, keywords) -> list[str]:
+    """The names of the parameters that the inputs stand for."""
+    parameters = inspect.signature(function).parameters.values()
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names = [p.name for p in positional][:count]
+    names += [f"input_{i}" for i in range(len(names), count)]
+    return names + list(keywords)
+
+
+def _named_results(result, name: str = "output") -> list[tuple[str, ocl.Tensor]]:
+    """The tensors of a result, with names: "output", "output_0" of several, "output_key" of a dict's."""
+    if isinstance(result, ocl.Tensor):
+        return [(name, result)]
+    if isinstance(result, dict):
+        parts = result.items()
+    elif isinstance(result, (tuple, list)):
+        parts = enumerate(result)
+    else:
+        raise TypeError(
+            "export: results must be tensors, or tuples, lists and dicts of them, "
+            f"got {type(result).__name__}"
+        )
+    return [named for key, part in parts for named in _named_results(part, f"{name}_{key}")]
+
+
+def _named_tensors(named) -> list[tuple[str, ocl.Tensor]]:
+    if named is None:
+        return []
+    if isinstance(named, ocl.nn.Module):
+        return [*named.named_parameters(), *named.named_buffers()]
+    return list(named.items())
+
+
+def export(module_or_function, args=(), kwargs=None, *, named=None) -> ExportedProgram:
+    """The work of a call ``module_or_function(*args, **kwargs)`` as a program for inputs of these shapes.
+
+    The arguments are tensors, and become the program's inputs under the names of the parameters; results
+    are tensors, or tuples, lists and dicts of them. A module runs without recording gradients, in the mode
+    that it is in (call ``eval()`` before). A function runs as it is, so that it may be a training step;
+    ``named`` is a module or a dict of tensors, whose names the program's states and constants get.
+
+    The function is called twice, and has to do the same both times but for random numbers. Its tensors hold
+    afterwards what they held before, gradients aside. Raises an error where it reads elements on the host
+    (``item()``, ``if`` of a tensor), where its shapes depend on data (``nonzero``), and where numbers
+    change from one call to the next. The error says what it was: Adam counts steps on the host unless it is
+    ``capturable``. The memory of all intermediate results is held meanwhile.
+
+    (torch.export.export)
+    """
+    kwargs = kwargs or {}
+    is_module = isinstance(module_or_function, ocl.nn.Module)
+    if not is_module and not callable(module_or_function):
+        raise TypeError(f"export: expected a module or a function, got {type(module_or_function).__name__}")
+    values = [*args, *kwargs.values()]
+    for value in values:
+        if not isinstance(value, ocl.Tensor):
+            raise TypeError(f"export: expected tensors as arguments, got {type(value).__name__}")
+    function = module_or_function.forward if is_module else module_or_function
+    names = _input_names(function, len(args), kwargs)
+
+    def work():
+        return _named_results(module_or_function(*args, **kwargs))
+
+    if is_module:
+        named = module_or_function if named is None else named
+        with ocl.no_grad():
+            return _export_program(work, list(zip(names, values, strict=True)), _named_tensors(named))
+    return _export_program(work, list(zip(names, values, strict=True)), _named_tensors(named))
+
+
+class _CallableModule(types.ModuleType):
+    """``ocl.export(…)`` is ``ocl.export.export(…)``."""
+
+    def __call__(self, *args, **kwargs):
+        return export(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _CallableModule
