@@ -200,6 +200,22 @@ PYTHON
     echo "WARNING: these could not be installed: the tests of them will be skipped: ${missing[*]}" >&2
 }
 
+# Takes another compiler where $CXX builds nothing that runs beside PyTorch's C++ runtime.
+choose_compiler_for_torch() {
+  local compiler fault
+  for compiler in "$CXX" /usr/bin/g++ /usr/bin/clang++; do
+    if fault=$("$venv_python" python/torch_ocl/check_compiler.py "$compiler" 2>&1); then
+      if [[ $compiler != "$CXX" ]]; then
+        echo "Taking $compiler for PyTorch's back end."
+        export CXX=$compiler
+      fi
+      return
+    fi
+    echo "$fault" >&2
+  done
+  return 1
+}
+
 # install_package FOLDER MODULE SOURCE...: the package in FOLDER, unless nothing of its sources has changed.
 install_package() {
   local folder=$1 module=$2 stamp=.venv/.installed-$2
@@ -235,7 +251,8 @@ install_package . ocl pyproject.toml dlprim autograd nn python/CMakeLists.txt py
 
 if [[ $torch == yes ]]; then
   step "The package tapecl-torch (some minutes)" \
-    "The compiler's or CMake's message is above. docs/pytorch.md says which PyTorch it needs."
+    "The compiler's or CMake's message is above. docs/pytorch.md says which PyTorch it needs. Where CMake goes on with a compiler of an earlier run: rm -r build/torch-*"
+  choose_compiler_for_torch
   # It belongs to the PyTorch that it was built with.
   torch_version=$(installed_torch)
   [[ $(cat .venv/.torch-version 2>/dev/null) == "$torch_version" ]] || rm -f .venv/.installed-torch_ocl

@@ -1,4 +1,4 @@
-"""What OpenCL itself takes to launch a kernel of next to no work: plain calls of it, no library between."""
+"""The time that OpenCL alone takes to launch a kernel of next to no work: plain calls, no library between."""
 
 import ctypes
 
@@ -16,7 +16,7 @@ def load_opencl():
 
 
 def handles(function, *arguments):
-    """What a clGet…IDs function lists; nothing where it finds nothing."""
+    """The list of a clGet…IDs function; nothing where it finds nothing."""
     count = ctypes.c_uint32()
     if function(*arguments, 0, None, ctypes.byref(count)) or not count.value:
         return []

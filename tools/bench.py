@@ -104,7 +104,7 @@ def language_batch():
 
 @dataclass(frozen=True)
 class Model:
-    """What a training step is timed of."""
+    """A model whose training step is timed."""
 
     title: str
     make_net: Callable
@@ -285,7 +285,7 @@ def bench_ops(options):
 
 
 def first_step():
-    """What a fresh process of `bench.py start` does: imports, one step; prints when it was done."""
+    """The work of a fresh process of `bench.py start`: imports, one step; prints when it was done."""
     trainer = Trainer(ocl, ocl.synchronize, MODELS["mnist"])
     loss = trainer.step().item()
     trainer.wait()

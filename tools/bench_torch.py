@@ -71,7 +71,7 @@ class Steps:
 
 
 class GraphedSteps(Steps):
-    """The same, captured after the first steps and replayed (torch.ocl.OCLGraph)."""
+    """That step, captured after the first steps and replayed (torch.ocl.OCLGraph)."""
 
     eager = 2
     graph = None
@@ -115,7 +115,7 @@ def time_nets(options):
         assert losses["PyTorch"] == losses["graph"], losses
         times = by_turns({who: one.block for who, one in contenders.items()}, options.blocks)
         medians = {who: 1e3 * statistics.median(t) for who, t in times.items()}
-        # Of blocks side by side, so that what else the machine does counts for both.
+        # The ratio of blocks side by side, so that other work of the machine counts for both.
         ratios = {
             who: statistics.median(a / b for a, b in zip(times[who], times["own"], strict=True))
             for who in ("PyTorch", "graph")

@@ -26,8 +26,8 @@ broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` or `o
 Python and `ocl::NAME` in C++, and a method of `Tensor` where PyTorch has it as one.
 
 The derivatives of pointwise operators and reductions are formulas: `a`, `b`, `c` are the inputs in order, `g`
-the incoming gradient, `y` the result, `n` the number of elements reduced. Of the others the inputs are named
-that get a gradient.
+the incoming gradient, `y` the result, `n` the number of elements reduced. The other rows name the inputs that
+get a gradient.
 """
 
 HOMES = (ocl, ocl.nn.functional, ocl.Tensor, ocl.linalg, ocl.nn.utils, ocl.ops)

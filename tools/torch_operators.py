@@ -6,11 +6,10 @@
     tools/torch_operators.py --dtype int64 --samples 3
     tools/torch_operators.py --write                  # and the table docs/pytorch_operators.md
 
-The samples are those of torch.testing._internal (OpInfo): shapes, strides and options that PyTorch tests its
-own devices with. Tensors go to the device with their strides and offsets. Of operators whose result on the
-CPU differs from seed to seed only shapes and dtypes are compared. The operators run in a process of their
-own,
-which is started again behind one that crashes or takes too long.
+The samples are those of torch.testing._internal (OpInfo): shapes, strides and options that PyTorch tests
+its own devices with. Tensors go to the device with their strides and offsets. Only shapes and dtypes are
+compared for operators whose result on the CPU differs from seed to seed. The operators run in a process of
+their own, which is started again behind one that crashes or takes too long.
 
 An operator is said to be
 
@@ -32,6 +31,7 @@ import queue
 import re
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 import warnings
@@ -52,7 +52,7 @@ TOLERANCES = {
     "complex32": (5e-3, 5e-3),
 }
 REFUSALS = re.compile("have no quantized dtype|have strided tensors only")
-# Of these the contents are whatever was there before.
+# The contents of these are whatever was there before.
 UNDEFINED = re.compile(r"empty|resize_")
 # Functions of shapes alone.
 OF_NO_DEVICE = ("broadcast_shapes",)
@@ -62,10 +62,18 @@ SPOILERS = ("tril", "triu", "lu_unpack", "linalg.lu")
 
 # A gradient that is a difference of like terms times 1 / sqrt(eps): rounding counts so much more.
 NOISY = {"nn.functional.layer_norm": 2e-3, "native_layer_norm": 2e-3}
-# Of half types alone: dlprim's attention rounds scores to them, and the samples' scores are in the hundreds.
+# For half types alone: dlprim's attention rounds scores to them, and the samples' scores are in the hundreds.
 NOISY_HALF = {"nn.functional.scaled_dot_product_attention": 0.6}
 # Their second result, or only one, says where elements stood; PyTorch's order of equal ones is any.
-PLACES = {"sort": (0, "dim"), "argsort": (0, "dim"), "topk": (1, "dim"), "kthvalue": (1, "dim")}
+PLACES = {
+    "sort": (0, "dim"),
+    "argsort": (0, "dim"),
+    "mode": (0, "dim"),
+    "topk": (1, "dim"),
+    "kthvalue": (1, "dim"),
+}
+# Where elements are equal, any of them has the gradient.
+ANY_OF_EQUALS = ("mode",)
 # On the CPU statistics of float16 and bfloat16 have that dtype, on other devices float32.
 STATISTICS = re.compile("native_.*norm")
 
@@ -126,7 +134,7 @@ def tensors_of(result):
 
 
 class Check:
-    """Of one operator: compares calls on the device with calls on the CPU, and raises Disagreement."""
+    """Compares calls of one operator on the device with calls on the CPU, and raises Disagreement."""
 
     def __init__(self, op, dtype, device):
         self.op, self.dtype, self.device = op, dtype, device
@@ -172,7 +180,7 @@ class Check:
         self.compare("result", self.without_places(ours, actual), self.without_places(theirs, expected))
         if not tensors_of(expected) and not self.only_shapes and actual != expected and expected == expected:
             raise Disagreement(f"{actual} for {expected}")
-        if self.op.supports_autograd and theirs.leaves:
+        if self.op.supports_autograd and theirs.leaves and self.op.name not in ANY_OF_EQUALS:
             with contextlib.suppress(NoGradient):
                 wanted = gradients(theirs, expected, NoGradient)
                 self.compare("gradient", gradients(ours, actual), wanted)
@@ -351,7 +359,7 @@ def evenly(samples, count):
 
 
 def check_operator(op, dtype, device, samples):
-    """What the sweep tells of an operator."""
+    """The result of the sweep for an operator."""
     import torch
 
     before = torch.ocl.fallbacks()
@@ -529,7 +537,7 @@ def as_table(results, dtype):
         shown = ", ".join(f"`{n}`" for n in users[:8]) + (", …" if len(users) > 8 else "")
         lines.append(f"| `{fallback.removeprefix('aten::')}` | {shown} |")
     good = [f"`{n}`" for n, r in results.items() if r["state"] == "device"]
-    lines += ["", "## On the device alone", "", ", ".join(good) + ".", ""]
+    lines += ["", "## On the device alone", "", *textwrap.wrap(", ".join(good) + ".", 118), ""]
     return "\n".join(lines)
 
 

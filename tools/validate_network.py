@@ -59,15 +59,9 @@ def parse_arguments(arguments=None):
         help="take what these files of --json have already, as far as they exist: goes on, and joins",
     )
     option("--markdown", metavar="FILE", help="write the table as a page")
-    option("--readme", metavar="FILE", help="put a line for each family of nets between the marks there")
     options = parser.parse_args(arguments)
     left_out = named_nets(parser, options.without) if options.without else []
     options.nets = [name for name in named_nets(parser, options.nets) if name not in left_out]
-    if options.readme:
-        try:
-            report.between_marks(Path(options.readme).read_text())
-        except (OSError, ValueError) as error:
-            parser.error(f"--readme {options.readme}: {error}")
     options.modes = options.modes.split(",")
     if not set(options.modes) <= {"train", "eval"}:
         parser.error(f"--modes are train and eval, not {','.join(options.modes)}")
@@ -92,9 +86,6 @@ def write_files(options, outcomes, about):
         write_whole(options.json, json.dumps(report.as_json(outcomes, *about), indent=1) + "\n")
     if options.markdown:
         write_whole(options.markdown, report.markdown(outcomes, *about))
-    if options.readme:
-        rows = [report.row(outcome) for outcome in outcomes]
-        write_whole(options.readme, report.with_short_table(Path(options.readme).read_text(), rows))
 
 
 def write_whole(path, text):
@@ -117,7 +108,7 @@ def earlier_outcomes(options, *about):
 
 
 def reference_of(truth_device):
-    """What the nets are compared with, in words."""
+    """The reference of the nets, in words."""
     where = "the CPU" if truth_device == "cpu" else torch.cuda.get_device_name()
     return f"PyTorch {torch.__version__}, float64 on {where}"
 

@@ -1,4 +1,4 @@
-"""What tools/bench.py times."""
+"""The measurements of tools/bench.py."""
 
 USUAL_NETS = "alexnet resnet18 resnet50 vgg16 mobilenet_v2".split()
 

@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of a net and of what it is trained on; those of GPT-2 small by default."""
+    """Sizes of a net and of its training data; those of GPT-2 small by default."""
 
     layers: int = 12
     width: int = 768

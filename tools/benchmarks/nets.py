@@ -14,14 +14,15 @@ from ocl.utils import summary
 from .timing import by_turns, seconds_of_steps
 
 CLASSES = 1000
-# Of the largest output; nets of random weights in evaluation. TF32 and float16 have 11 bits, bfloat16 8.
+# The error relative to the largest output; nets of random weights in evaluation. TF32 and float16 have 11
+# bits, bfloat16 8.
 TOLERANCES = {"highest": 1e-3, "high": 3e-2, "medium": 2e-1, "float16": 3e-2, "bfloat16": 2e-1}
 MIB = 2**20
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a step has to do."""
+    """The work of a step."""
 
     batch: int
     side: int
@@ -39,7 +40,7 @@ class Work:
 
 
 def work_of(options):
-    """What --batch, --side, --inference and --dtype ask for."""
+    """The settings of --batch, --side, --inference and --dtype."""
     is_cpu = ocl.get_device_properties(options.device)["is_cpu"]
     return Work(options.batch or (4 if is_cpu else 64), options.side, not options.inference, options.dtype)
 
@@ -58,7 +59,7 @@ class Contender:
         self.loss = library.nn.functional.cross_entropy
 
     def output(self):
-        """Of the net in evaluation."""
+        """The outputs of the net in evaluation."""
         self.net.eval()
         with self.library.no_grad():
             return self.numbers(self.net(self.images).to(self.library.float32))

@@ -33,7 +33,7 @@ class Site:
 
 
 def sites_of(net, images):
-    """Of a net of torchvision's, in the order of its calls: of modules whose input is one tensor."""
+    """Calls of a net of torchvision's, in their order: of modules whose input is one tensor."""
     sites = {}
 
     def note(path):

@@ -3,7 +3,7 @@
 import statistics
 import time
 
-# Of the world, or of the processors that all threads had, which others on the machine disturb less.
+# The world's time, or that of the processors that all threads had, which others on the machine disturb less.
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 

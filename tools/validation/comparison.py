@@ -26,7 +26,7 @@ PASS, PASS_KINKS, FAIL = "pass", "pass (kinks)", "FAIL"
 
 @dataclass(frozen=True)
 class Distance:
-    """Of one tensor: how far we and PyTorch's float32 are from float64."""
+    """The distances of one tensor of ours and of PyTorch's float32 from float64."""
 
     name: str
     ours: float
@@ -69,7 +69,7 @@ def worst(distances):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one net in one mode."""
+    """The outcome of one net in one mode."""
 
     net: str
     mode: str
@@ -84,7 +84,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a run gives, {name: array or None}, and its decisions."""
+    """The results of a run, {name: array or None}, and its decisions."""
 
     values: dict
     gradients: dict
@@ -218,7 +218,7 @@ def _forward_and_backward(library, net, pictures, **options):
 
 
 def _draw_nothing(net):
-    """What is random in training is left out: both libraries draw other numbers."""
+    """Random layers of training are left out: both libraries draw other numbers."""
     for module in net.modules():
         if "Dropout" in type(module).__name__ or type(module).__name__ == "StochasticDepth":
             module.p = 0.0

@@ -8,7 +8,7 @@ import ocl
 from .standing_in import TORCH, folder_of, module_of, modules_replaced
 from .torchvision_files import find_torchvision, load_torchvision, modules_for_ocl
 
-# What files of weights come with, and from: no part of the nets.
+# The company and the source of files of weights: no part of the nets.
 _ABSENT = {name: None for name in ("huggingface_hub", "safetensors", "safetensors.torch")}
 _HUB = dict.fromkeys(
     ("HASH_REGEX", "download_url_to_file", "get_dir", "load_state_dict_from_url", "urlparse")

@@ -16,7 +16,7 @@ FAMILIES = (
 
 @dataclass(frozen=True)
 class Setting:
-    """What a net is given: `batch` pictures of `side` pixels; and what its factory is."""
+    """The input of a net, `batch` pictures of `side` pixels, and the options of its factory."""
 
     side: int = 64
     batch: int = 8

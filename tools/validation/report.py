@@ -62,18 +62,27 @@ PAGE = """\
 Made by `{command}` on {device},
 with {source}, beside {reference}.
 
-Each net has the same weights in torchvision, in float64 and in float32 on the CPU, and here. An error is the
-norm of the difference from float64 over the norm of the float64 tensor; in brackets, as a multiple of PyTorch
-float32's own, which is the largest of three: as it comes, with channels last, and without oneDNN. At most
-{limit:g} times is a pass.
+Each net has the same weights in torchvision, in float64 and in float32 on the CPU, and here. An error is
+the norm of the difference from float64, over the norm of the float64 tensor. In brackets it is a multiple of
+PyTorch float32's own error, which is the largest of three: as it comes, with channels last, and without
+oneDNN. At most {limit:g} times is a pass.
 
 - *output*: the worst of the outputs and, in train mode, of batch norm's statistics.
 - *gradient*: the worst of the gradients of the pictures and of each parameter.
-- *aligned*: the same, where float64 goes at each tie the way of the float32 that it is compared with; *at*
-  names it. Near a tie of a ReLU or a max pool one rounding moves a gradient by percents, in PyTorch too, and
-  so it may be more than {limit:g} times in the column before: *pass (kinks)*.
+- *aligned*: the worst gradient again, where float64 takes float32's way at each tie; *at* names its tensor.
 
-An error near or above 1 is of a gradient that is 0 but for roundings, such as a bias's before a batch norm.
+Near a tie of a ReLU or a max pool one rounding moves a gradient by per cents, in PyTorch too. So the gradient
+may be more than {limit:g} times PyTorch's where the aligned one is not: *pass (kinks)*.
+
+A gradient that is 0 but for rounding, such as a bias's before a batch norm, has an error near or above 1.
+
+## Families
+
+A row has the worst multiples of a family's nets in both modes; the gradient is the aligned one.
+
+{families}
+
+## Nets
 
 | {headings} |
 |{rule}
@@ -83,6 +92,7 @@ An error near or above 1 is of a gradient that is 0 but for roundings, such as a
 
 def markdown(outcomes, command, device, source, reference):
     """A page such as docs/validated-nets.md."""
+    rows = [row(outcome) for outcome in outcomes]
     return PAGE.format(
         command=command,
         device=device,
@@ -91,7 +101,8 @@ def markdown(outcomes, command, device, source, reference):
         limit=LIMIT,
         headings=" | ".join(HEADINGS),
         rule="---|" * len(HEADINGS),
-        rows="\n".join(f"| {' | '.join(row(outcome))} |" for outcome in outcomes),
+        families=short_table(rows),
+        rows="\n".join(f"| {' | '.join(texts)} |" for texts in rows),
     )
 
 
@@ -134,7 +145,6 @@ def from_json(figures):
 
 
 SHORT_HEADINGS = ("nets", "number", "output", "gradient", "passed")
-BEGIN, END = "<!-- validated nets: tools/validate_network.py --readme -->", "<!-- end of validated nets -->"
 
 
 def family(net):
@@ -163,25 +173,13 @@ def short_table(rows):
     )
 
 
-def between_marks(text):
-    """(before, table, after) of a README, where the marks are.
-
-    Raises:
-        ValueError: they are not there, once each and in order.
-    """
-    parts = re.fullmatch(f"(.*{re.escape(BEGIN)}\n)(.*)(\n{re.escape(END)}.*)", text, re.DOTALL)
-    if not parts or text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"there is no place for the table: {BEGIN} and {END}, each on a line of its own")
-    return parts[1], parts[2].strip(), parts[3]
-
-
-def with_short_table(text, rows):
-    """A README with the table in its place."""
-    before, _, after = between_marks(text)
-    return f"{before}\n{short_table(rows)}\n{after}"
-
-
 def rows_of_page(text):
     """The lines of the long table on the page."""
-    lines = [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return [tuple(line) for line in lines if line != list(HEADINGS)]
+    lines = (tuple(line[2:-2].split(" | ")) for line in text.splitlines() if line.startswith("| "))
+    return [line for line in lines if len(line) == len(HEADINGS) and line != HEADINGS]
+
+
+def families_of_page(text):
+    """The table of families on the page, as text."""
+    heading = re.escape(f"| {' | '.join(SHORT_HEADINGS)} |")
+    return re.search(rf"^{heading}\n(?:\|.*\n)+", text, re.MULTILINE)[0].strip()

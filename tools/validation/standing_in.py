@@ -38,7 +38,7 @@ def module_of(name, **names):
 def modules_replaced(modules, packages):
     """Within, imports find `modules`, and everything else of the `packages` is imported anew.
 
-    A module that is None cannot be imported. What was there before is there again afterwards.
+    A module that is None cannot be imported. Modules that were there before are there again afterwards.
     """
 
     def is_replaced(name):

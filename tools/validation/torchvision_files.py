@@ -44,7 +44,7 @@ def modules_for_ocl(folder):
         **TORCH,
         **packages,
         "torchvision": module_of("torchvision", __path__=[str(folder)], **packages),
-        # What pictures go through before a net, and files from the network: no part of the nets.
+        # The transforms of pictures before a net, and files from the network: no part of the nets.
         "torchvision.transforms._presets": module_of(
             "_presets", ImageClassification=_Preset, InterpolationMode=_Interpolation
         ),
