@@ -188,7 +188,7 @@ class Net {
 
  private:
   Tensor running_mean_ = constant({32}, 0), running_variance_ = constant({32}, 1);
-  // What forward keeps for backward.
+  // Tensors that forward keeps for backward.
   Tensor images_, convolved1_, mean_, invstd_, activated1_, pooled1_, places1_;
   Tensor convolved2_, pooled2_, places2_, features_, hidden_;
 };

@@ -79,7 +79,7 @@ def pictures(args):
 
 
 class Mean:
-    """Of values that are added on the device, so that the host need not wait for each."""
+    """The mean of values that are added on the device, so that the host need not wait for each."""
 
     def __init__(self, name):
         self.name, self.sum, self.count = name, 0.0, 0

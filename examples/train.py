@@ -4,6 +4,7 @@ python examples/train.py                                        # a small net on
 python examples/train.py --net resnet18 --data DIR --epochs 90  # DIR/train/CLASS/*.jpg, DIR/val/CLASS/*.jpg
 python examples/train.py --mnist DIR --net mobilenet_v3_small
 python examples/train.py … --resume                             # goes on where it was stopped or killed
+python -m ocl.distributed.run --nproc-per-node 2 examples/train.py …  # on two devices
 
 Writes into --output: model.safetensors for examples/predict.py, log.csv, curves.png and the checkpoints.
 """
@@ -16,6 +17,7 @@ from training.classifier import Classifier, save_classifier
 from training.data import AUGMENTATIONS, load_pictures
 from training.nets import make_net, net_names
 from training.precision import add_amp_option
+from training.processes import Processes, own_device
 from training.program import ends_in_one_line, not_negative, number, positive
 from training.record import plot_curves, write_csv
 from training.trainer import Trainer
@@ -23,13 +25,13 @@ from training.trainer import Trainer
 import ocl
 from ocl.utils.data import DataLoader, Subset
 
-# What may be different when a training goes on; everything else decides what comes out.
+# Options that may be different when a training goes on; everything else decides what comes out.
 FREE = {"device", "output", "resume", "checkpoint_every", "log_interval", "workers", "list_nets"}
 
 
 class Options(argparse.Namespace):
     def fixed(self):
-        """What a checkpoint and the training that goes on from it must have in common."""
+        """Options that a checkpoint and the training that goes on from it must share."""
         return {name: value for name, value in vars(self).items() if name not in FREE}
 
 
@@ -40,7 +42,7 @@ def parse_arguments(arguments=None):
     option = parser.add_argument
     share = number(float, 0, 1)
 
-    option("--device", default="ocl:0", help="default %(default)s")
+    option("--device", default=own_device(), help="default %(default)s")
     option("--net", default="small", metavar="NAME", help="default %(default)s")
     option("--list-nets", action="store_true", help="show the names and exit")
     option("--output", default="training-output", metavar="DIR", help="default %(default)s")
@@ -128,7 +130,7 @@ def require_same_options(options, checkpoint):
         raise ValueError(f"the checkpoint in {options.output} is of another training: {what}")
 
 
-def make_loaders(pictures, options):
+def make_loaders(pictures, options, processes):
     train, test = pictures.train, pictures.test
     if options.dry_run:
         count = 2 * options.batch_size * options.accumulate
@@ -138,9 +140,13 @@ def make_loaders(pictures, options):
         "persistent_workers": options.workers > 0,
         "device": options.device,
     }
+    sampler = processes.sampler(train, options.seed)
+    share = len(train if sampler is None else sampler)
     # Batch norm has nothing to learn from one picture: where that would be the last batch, it is left out.
-    is_one_left = options.batch_size > 1 and len(train) % options.batch_size == 1
-    train_loader = DataLoader(train, options.batch_size, shuffle=True, drop_last=is_one_left, **common)
+    is_one_left = options.batch_size > 1 and share % options.batch_size == 1
+    train_loader = DataLoader(
+        train, options.batch_size, shuffle=sampler is None, sampler=sampler, drop_last=is_one_left, **common
+    )
     if len(train_loader) == 0:
         raise ValueError(f"{len(train)} pictures are too few to train on")
     return train_loader, DataLoader(test, options.batch_size, **common)
@@ -149,20 +155,22 @@ def make_loaders(pictures, options):
 def run(options):
     """Trains, tests, and leaves everything in --output."""
     ocl.set_default_device(options.device)
-    ocl.manual_seed(options.seed)
+    processes = Processes()
+    ocl.manual_seed(options.seed + processes.rank)  # the net's first weights are those of rank 0
     pictures = load_pictures(options)
     preparation = pictures.preparation
     net = make_net(options.net, len(pictures.classes), preparation.channels, preparation.side).to(
         options.device
     )
-    trainer = Trainer(net, *make_loaders(pictures, options), options)
+    trainer = Trainer(net, *make_loaders(pictures, options, processes), options, processes)
     output = Path(options.output)
     if options.resume:
         checkpoint = load_checkpoint(options.output, options.device)
         require_same_options(options, checkpoint)
         trainer.load_state_dict(checkpoint)
-        print(f"resumed at epoch {trainer.progress.epoch}, update {trainer.progress.update}", flush=True)
-        write_record(trainer.progress.rows, output)
+        if processes.is_first:
+            print(f"resumed at epoch {trainer.progress.epoch}, update {trainer.progress.update}", flush=True)
+            write_record(trainer.progress.rows, output)
     output.mkdir(parents=True, exist_ok=True)
 
     def after_epoch(rows, time_left):
@@ -176,6 +184,9 @@ def run(options):
         write_record(rows, output)
 
     trainer.run(after_epoch)
+    processes.end()
+    if not processes.is_first:
+        return
     classifier = Classifier(trainer.best_net, pictures.classes, preparation)
     save_classifier(options.net, classifier, output / "model.safetensors")
     print(f"wrote {output / 'model.safetensors'}")

@@ -1,1 +1,1 @@
-"""What examples/train.py and examples/predict.py are made of."""
+"""The parts of examples/train.py and examples/predict.py."""

@@ -48,7 +48,7 @@ class Preparation:
 
     def to_test(self):
         """The middle of the picture."""
-        resize = T.Resize(8 * self.side // 7)  # 256 for 224, as torchvision's
+        resize = T.Resize(8 * self.side // 7)  # 256 where the net sees 224, as torchvision's
         return T.Compose([resize, T.CenterCrop(self.side), *self._to_array()])
 
     def to_train(self, augment, flip, least_scale, erase):

@@ -9,7 +9,7 @@ class TimeLeft {
  public:
   TimeLeft() = default;
   TimeLeft(std::size_t done, std::size_t total) : start_(done), total_(total) {}
-  /** As hours, minutes and seconds, when so many of all pictures are done. */
+  /** Hours, minutes and seconds, when so many of all pictures are done. */
   std::string after(std::size_t done) const;
 
  private:

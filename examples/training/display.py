@@ -1,4 +1,4 @@
-"""What a user sees of a training while it runs."""
+"""The output of a training while it runs."""
 
 import sys
 import time
@@ -16,7 +16,7 @@ class TimeLeft:
         self._start, self._total, self._since = done, total, time.perf_counter()
 
     def after(self, done):
-        """As hours, minutes and seconds, when so many of all pictures are done."""
+        """Hours, minutes and seconds, when so many of all pictures are done."""
         pace = (time.perf_counter() - self._since) / max(1, done - self._start)
         return timedelta(seconds=round(pace * (self._total - done)))
 
@@ -26,6 +26,7 @@ class Bar:
 
     def __init__(self, trainer):
         self._progress, self._batches = trainer.progress, len(trainer.loader)
+        self._is_seen, self._processes = trainer.processes.is_first, trainer.processes.size
         self._prefix = f"epoch {self._progress.epoch}/{trainer.options.epochs}"
         self._bar = tqdm(
             total=trainer.images_of_epoch,
@@ -33,7 +34,7 @@ class Bar:
             desc=self._prefix,
             unit=" images",
             leave=False,
-            disable=not sys.stderr.isatty(),
+            disable=not (self._is_seen and sys.stderr.isatty()),
             bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} [{rate_fmt}{postfix}]",
         )
         self._images, self._since = self._progress.images, time.perf_counter()
@@ -51,8 +52,10 @@ class Bar:
         if not self._bar.disable:
             self._bar.set_postfix_str(f"loss {loss:.4f}, {time_left} left")
             return
+        if not self._is_seen:
+            return
         now, images = time.perf_counter(), self._progress.images
-        speed = (images - self._images) / (now - self._since)
+        speed = self._processes * (images - self._images) / (now - self._since)
         self._images, self._since = images, now
         print(
             f"{self._prefix}: batch {self._progress.batch}/{self._batches}, loss {loss:.4f}, "

@@ -35,7 +35,8 @@ constexpr NamedShape shapes[] = {
 
 using Colour = std::array<int, Image::channels>;
 
-/** Of mean 0 and deviation 1, by Box and Muller: <random> draws others with each standard library. */
+/** A number of mean 0 and deviation 1, by Box and Muller: <random> draws others with each standard library.
+ */
 double normal(Random& random) {
   constexpr double pi = 3.14159265358979323846;
   const double distance = std::sqrt(-2 * std::log(1 - random.uniform()));

@@ -6,8 +6,8 @@
 
 /**
  * Mixup (Zhang et al. 2018) and CutMix (Yun et al. 2019) of a batch with itself, moved on by one: in one of
- * the ways whose strength, the alpha of its Beta(alpha, alpha), is above 0. What is drawn depends on the seed
- * and the batch's number alone, so that a resumed training draws the same.
+ * the ways whose strength, the alpha of its Beta(alpha, alpha), is above 0. The random numbers depend on the
+ * seed and the batch's number alone, so that a resumed training draws the same.
  */
 class Mixing {
  public:

@@ -10,7 +10,8 @@ __all__ = ["Mixing"]
 class Mixing:
     """Mixes each batch in one of the ways whose strength is above 0.
 
-    What is drawn depends on `seed` and the batch's number alone, so that a resumed training draws the same.
+    The random numbers depend on `seed` and the batch's number alone, so that a resumed training draws the
+    same.
     """
 
     def __init__(self, mixup, cutmix, seed):

@@ -2,7 +2,7 @@
 
 #include "nn/nn.h"
 
-/** What of a net follows from its pictures, [N, channels, side, side]. */
+/** The options of a net that follow from its pictures, [N, channels, side, side]. */
 struct NetOptions {
   std::int64_t classes = 1000;
   int channels = 3, side = 224;

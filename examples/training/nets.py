@@ -80,7 +80,7 @@ _MAXVIT_STRIDE = 32
 
 
 def _options_of_side(name, side):
-    """Of nets whose parameters depend on the size of the pictures."""
+    """Options of nets whose parameters depend on the size of the pictures."""
     if name.startswith("vit_"):
         return {"image_size": side}
     if name.startswith("maxvit"):  # its last stage is one window, as of torchvision's 224 by windows of 7

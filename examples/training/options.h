@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-/** What examples/train.cpp is asked for; the defaults are those of examples/train.py. */
+/** The options of examples/train.cpp; the defaults are those of examples/train.py. */
 struct TrainingOptions {
   std::string device = "ocl:0", net = "small", output = "training-output";
   bool resume = false, dry_run = false;
@@ -24,7 +24,7 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
   int checkpoint_every = 0, log_interval = 10;
 
-  /** What a checkpoint and the training that goes on from it must have in common, by the options' names. */
+  /** Options that a checkpoint and the training that goes on from it must share, by the options' names. */
   nlohmann::json fixed() const;
   /** Throws ValueError unless a training of the options `then` goes on by these: it goes on as it began, and
    * beyond its end if the learning rate did not come to 0 there. */

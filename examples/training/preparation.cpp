@@ -7,7 +7,7 @@ using transforms::Transform;
 
 namespace {
 
-/** The same number for each channel, if there is but one. */
+/** One number for all channels, if there is but one. */
 std::vector<float> widened(std::vector<float> values, std::size_t channels) {
   return values.size() == 1 ? std::vector<float>(channels, values.front()) : values;
 }
@@ -30,7 +30,7 @@ Transform Preparation::finished(std::vector<Transform> steps) const {
 }
 
 Transform Preparation::to_test() const {
-  return finished({transforms::resize(8 * side / 7),  // 256 for 224, as torchvision's
+  return finished({transforms::resize(8 * side / 7),  // 256 where the net sees 224, as torchvision's
                    transforms::center_crop(side, side)});
 }
 

@@ -16,7 +16,7 @@ struct Preparation {
   ocl::data::transforms::Transform to_test() const;
   /** A random part of the picture, of at least that share of its area. */
   ocl::data::transforms::Transform to_train(double least_scale, bool flip) const;
-  /** Of a picture that one of them gave. */
+  /** The tensor of a picture that one of them gave. */
   ocl::data::HostArray array_of(const ocl::data::Image& picture) const;
 
  private:

@@ -1,4 +1,4 @@
-"""What the programs have in common: options, errors as one line, digits, grids of pictures."""
+"""The common part of the programs: options, errors as one line, digits, grids of pictures."""
 
 import argparse
 import contextlib
@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 import ocl
+from ocl._C._distributed import DistBackendError
 from ocl.datasets import MNIST, Digits
 
 __all__ = [
@@ -81,7 +82,9 @@ _STOPPED = 128 + signal.SIGINT
 
 @contextlib.contextmanager
 def ends_in_one_line(name, when_stopped="stopped"):
-    """What a user can mend is one line and exit code 2; Ctrl-C is one line, and a second one ends at once."""
+    """An error that a user can mend is one line and exit code 2; Ctrl-C is one line, and a second one ends
+    at once.
+    """
 
     def stop(*_):
         signal.signal(signal.SIGINT, stop_at_once)
@@ -107,7 +110,7 @@ def ends_in_one_line(name, when_stopped="stopped"):
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of the process is left
         _leave(f"{name}: {when_stopped}", _STOPPED)
-    except (OSError, ValueError, ImportError, ocl.DeviceError) as error:
+    except (OSError, ValueError, ImportError, ocl.DeviceError, DistBackendError) as error:
         _leave(f"{name}: {_without_traceback(error)}", 2)
     finally:
         sys.unraisablehook = report
@@ -116,7 +119,7 @@ def ends_in_one_line(name, when_stopped="stopped"):
 
 
 def _leave(line, code):
-    """Ends with that code, where SystemExit of a text has 1; the text is for who calls from Python."""
+    """Ends with that code, where SystemExit of a text has 1; the text is for callers from Python."""
     print(line, file=sys.stderr)
     leaving = SystemExit(line)
     leaving.code = code

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "nn/io/file.h"
+#include "dlprim/io/file.h"
 #include "plotting.h"
 
 namespace {
@@ -15,7 +15,7 @@ void write_csv(const std::vector<EpochRow>& rows, const std::filesystem::path& p
     text << row.epoch << ',' << row.update << ',' << row.lr << ',' << row.train_loss << ','
          << row.images_per_second << ',' << row.test_loss << ',' << row.test_top1 << ',' << row.test_top5
          << '\n';
-  ocl::io::OutputFile file(path);
+  dlprim::io::OutputFile file(path);
   file.write(text.str().data(), text.str().size());
   file.finish();
 }

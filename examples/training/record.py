@@ -1,4 +1,4 @@
-"""What a training leaves beside its weights: a table and curves."""
+"""The files that a training leaves beside its weights: a table and curves."""
 
 import csv
 import os

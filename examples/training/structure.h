@@ -15,7 +15,7 @@ class StructureSteps {
  public:
   StructureSteps& value(const nlohmann::json& value) { return add("value", value); }
   StructureSteps& tensor(const std::string& name) { return add("tensor", name); }
-  /** Of as many steps before as it has items. */
+  /** The values of as many steps before as it has items. */
   StructureSteps& list(std::size_t size) { return add("list", size); }
   StructureSteps& tuple(std::size_t size) { return add("tuple", size); }
   StructureSteps& dict(const std::vector<std::string>& keys) { return add("dict", keys); }

@@ -21,9 +21,9 @@ class Trainer {
   /** Takes over the newest checkpoint that is whole. Throws FileError where there is none, and ValueError
    * where the training was another. */
   void resume();
-  /** What is tested and kept: the averaged net, if one is asked for. */
+  /** The net that is tested and kept: the averaged net, if one is asked for. */
   const std::shared_ptr<ocl::nn::Module>& best() const { return average_ ? average_ : net_; }
-  /** Of all epochs that were trained. */
+  /** The record of all epochs that were trained. */
   const std::vector<EpochRow>& rows() const { return rows_; }
 
  private:

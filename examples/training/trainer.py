@@ -14,10 +14,11 @@ from .checkpoint import save_checkpoint
 from .display import Bar, TimeLeft
 from .mixing import Mixing
 from .precision import Precision
+from .processes import Processes
 
 __all__ = ["Trainer", "evaluate", "make_optimizer"]
 
-# What a second head, as Inception's, adds to the loss (Szegedy et al. 2016).
+# The weight of a second head, as Inception's, in the loss (Szegedy et al. 2016).
 AUXILIARY_SHARE = 0.3
 
 
@@ -68,10 +69,13 @@ class Progress:
 class Trainer:
     """Everything a training changes, and the loop that changes it."""
 
-    def __init__(self, net, loader, test_loader, options):
+    def __init__(self, net, loader, test_loader, options, processes=None):
         self.net, self.loader, self.test_loader, self.options = net, loader, test_loader, options
+        self.processes = processes or Processes()
+        self.parallel = self.processes.parallel(net)
         self.optimizer = make_optimizer(net, options)
-        self.images_of_epoch = min(len(loader.dataset), len(loader) * loader.batch_size)
+        # The images of this process; all counts on the way are its own too.
+        self.images_of_epoch = min(len(loader.sampler), len(loader) * loader.batch_size)
         self.schedule = LambdaLR(self.optimizer, self._factor_of_rate())
         self.average = None
         if options.ema:
@@ -101,7 +105,6 @@ class Trainer:
             "net": self.net,
             "optimizer": self.optimizer,
             "schedule": self.schedule,
-            "loader": self.loader,
             "average": self.average,
             "scaler": self.precision.scaler if self.precision.scaler.is_enabled() else None,
         }
@@ -110,20 +113,34 @@ class Trainer:
     def state_dict(self):
         state = {name: part.state_dict() for name, part in self._parts().items()}
         progress = copy.deepcopy(vars(self.progress))
-        return {**state, "progress": progress, "random": ocl.get_rng_state(self.options.device)}
+        own = {
+            "loader": self.loader.state_dict(),
+            "random": ocl.get_rng_state(self.options.device),
+            "loss": self.progress.loss,
+        }
+        return {**state, "progress": progress, "processes": self.processes.gathered(own)}
 
     def load_state_dict(self, state):
+        """Raises ValueError for a state of another number of processes."""
+        if len(state["processes"]) != self.processes.size:
+            raise ValueError(
+                f"the checkpoint is of {len(state['processes'])} processes, these are {self.processes.size}"
+            )
         for name, part in self._parts().items():
             part.load_state_dict(state[name])
-        self._go_on_from(Progress(**state["progress"]))
-        ocl.set_rng_state(state["random"], self.options.device)
+        own = state["processes"][self.processes.rank]
+        self.loader.load_state_dict(own["loader"])
+        self._go_on_from(Progress(**{**state["progress"], "loss": own["loss"]}))
+        ocl.set_rng_state(own["random"], self.options.device)
 
     def _go_on_from(self, progress):
         self.progress = progress
         self._time_left = TimeLeft(self._images_done(), self.options.epochs * self.images_of_epoch)
 
     def save(self):
-        save_checkpoint({"options": self.options.fixed(), **self.state_dict()}, self.options.output)
+        state = {"options": self.options.fixed(), **self.state_dict()}
+        if self.processes.is_first:
+            save_checkpoint(state, self.options.output)
 
     # --- the loop
 
@@ -131,19 +148,24 @@ class Trainer:
         """Trains to the end; `after_epoch` is called with the rows of all epochs so far and the time left."""
         while self.progress.epoch <= self.options.epochs:
             row = self._train_epoch()
-            row |= self._tested()
+            if self.processes.is_first:
+                row |= self._tested()
             self.progress.rows.append(row)
             self.progress.epoch += 1
             self.progress.batch, self.progress.loss, self.progress.images = 0, 0.0, 0
             self.save()
+            if not self.processes.is_first:
+                continue
             after_epoch(self.progress.rows, self._time_left.after(self._images_done()))
 
     def _images_done(self):
         return (self.progress.epoch - 1) * self.images_of_epoch + self.progress.images
 
     def _train_epoch(self):
-        self.net.train()
+        self.parallel.train()
         progress, options = self.progress, self.options
+        if self.processes.size > 1:
+            self.loader.sampler.set_epoch(progress.epoch)
         start, images_before = time.perf_counter(), progress.images
         loss_sum = ocl.tensor(progress.loss, dtype=ocl.float32, device=options.device)
         with Bar(self) as bar:
@@ -163,12 +185,14 @@ class Trainer:
                     progress.loss = loss_sum.item()
                     self.save()
         seconds = time.perf_counter() - start
+        sums = self.processes.gathered((loss_sum.item(), progress.images, progress.images - images_before))
+        loss, images, images_now = map(sum, zip(*sums, strict=True))
         return {
             "epoch": progress.epoch,
             "update": progress.update,
             "lr": self.optimizer.param_groups[0]["lr"],
-            "train_loss": loss_sum.item() / progress.images,
-            "images_per_second": (progress.images - images_before) / seconds,
+            "train_loss": loss / images,
+            "images_per_second": images_now / seconds,
         }
 
     def _wants_checkpoint(self):
@@ -180,8 +204,14 @@ class Trainer:
         images, share = self.mixing(
             images, (self.progress.epoch - 1) * len(self.loader) + self.progress.batch
         )
+        is_last = (self.progress.batch + 1) % self.options.accumulate == 0
+        is_last = is_last or self.progress.batch + 1 == len(self.loader)
+        with self.processes.adding_up(self.parallel, is_last):
+            return self._backward_of(images, labels, share)
+
+    def _backward_of(self, images, labels, share):
         with self.precision.autocast():
-            outputs = self.net(images)
+            outputs = self.parallel(images)
             main, *others = outputs if isinstance(outputs, tuple) else (outputs,)
             loss = self._loss(main, labels, share)
             for other in others:

@@ -53,8 +53,9 @@ def remove_small_boxes(boxes, min_size):
 
 
 def nms(boxes, scores, iou_threshold, idxs=None):
-    """As torchvision's kernel for CPUs, of float32 where the dtype is narrower; with `idxs` only boxes of one
-    number suppress each other."""
+    """Follows torchvision's kernel for CPUs, of float32 where the dtype is narrower; with `idxs` only boxes
+    of one number suppress each other.
+    """
     boxes, scores = (t.detach().cpu() for t in (boxes, scores))
     order = torch.sort(scores, stable=True, descending=True)[1].numpy()
     ordered = (boxes if boxes.dtype == torch.float64 else boxes.float()).numpy()[order]
@@ -85,8 +86,9 @@ def batched_nms(boxes, scores, idxs, iou_threshold):
 
 
 def _points(low, high, bins, size, sampling_ratio, aligned):
-    """Of one axis of a region, for each point of each bin: whether it lies on the plane [points], the two
-    elements that it reads and how much they count [points, 2]; and the number of points of a bin."""
+    """For one axis of a region, and for each point of each bin: whether it lies on the plane [points], the
+    two elements that it reads and how much they count [points, 2]; and the number of points of a bin.
+    """
     extent = high - low if aligned else (high - low).clamp(min=1)
     bin_size = extent / bins
     count = sampling_ratio if sampling_ratio > 0 else max(int(torch.ceil(bin_size)), 0)
@@ -101,7 +103,7 @@ def _points(low, high, bins, size, sampling_ratio, aligned):
 
 
 def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=False):
-    """As torchvision's kernel for CPUs; differentiable."""
+    """Follows torchvision's kernel for CPUs; differentiable."""
     if not isinstance(boxes, torch.Tensor):
         numbers = [torch.full_like(b[:, :1], i) for i, b in enumerate(boxes)]
         boxes = torch.cat([torch.cat(pair, 1) for pair in zip(numbers, boxes, strict=True)])

@@ -1,5 +1,6 @@
-"""What tests compare with where it is there. Where it is not, the end of a run says so: "NOT COMPARED: …", or
-"NOT TESTED: …" of what needs another library."""
+"""References that tests compare with where they are there. Where it is not, the end of a run says so: "NOT
+COMPARED: …", or "NOT TESTED: …" of what needs another library.
+"""
 
 import warnings
 

@@ -17,7 +17,7 @@ def command(program, *arguments):
 
 
 def output_of(program, *arguments, cwd=None, **environment):
-    """What a program that must succeed prints."""
+    """The output of a program that must succeed."""
     result = subprocess.run(
         command(program, *arguments),
         env={**os.environ, **environment},

@@ -16,12 +16,12 @@ def made(lib, nest):
 
 
 def on_both(run, *nests):
-    """What ``run(lib, *tensors)`` gives with PyTorch and with us."""
+    """The results of ``run(lib, *tensors)`` with PyTorch and with us."""
     return [run(lib, *(made(lib, nest) for nest in nests)) for lib in (torch, ocl)]
 
 
 def assert_nests_close(actual, expected):
-    """The same form, shapes and dtypes; float64 elements but for rounding."""
+    """Expects equal forms, shapes and dtypes; float64 elements but for rounding."""
     if isinstance(expected, dict):
         assert list(actual) == list(expected)
         actual, expected = list(actual.values()), list(expected.values())

@@ -106,7 +106,7 @@ def _run(lib, make, function, arrays, upstream, backward, differentiable):
 def check_like_torch(function, *arrays, dtype="float32", backward=True, unit="element", ulps=2):
     """Checks function(ocl, *tensors) and the gradients of its floating inputs against function(torch, …).
 
-    `arrays` are NumPy's; floating ones are given in `dtype`. What rounding errors are measured by:
+    `arrays` are NumPy's; floating ones are given in `dtype`. The unit of rounding errors:
 
     - unit="element": each element of the result;
     - unit="sums": the magnitudes of what sums of products add up (the same function of absolute values);
@@ -195,7 +195,7 @@ def repr_without_norm_bias(module):
 
 
 def in_threads(function, count=8):
-    """What `function(i)` gives in each of `count` threads that start together."""
+    """The results of `function(i)` in each of `count` threads that start together."""
     results, barrier = [None] * count, threading.Barrier(count)
 
     def work(i):

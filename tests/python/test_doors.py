@@ -98,7 +98,7 @@ def described(tensor):
 
 
 def outcome(door, lib, dtype, *given):
-    """What comes of it: a description, or an error."""
+    """The outcome: a description, or an error."""
     try:
         return described(door(lib, getattr(lib, dtype), *given))
     except Exception as error:

@@ -17,7 +17,7 @@ HELD |= {"f2": "float16", "f4": "float32", "f8": "float64"}
 
 
 def with_layout(values, layout):
-    """The same elements, otherwise laid out in memory."""
+    """Equal elements, otherwise laid out in memory."""
     if layout == "negative":
         return np.ascontiguousarray(values[::-1, ::-1])[::-1, ::-1]
     if layout == "transposed":

@@ -391,7 +391,7 @@ REFUSED = {
 
 
 def words(error):
-    """What an error says, without how the libraries write types and sizes."""
+    """The text of an error, without how the libraries write types and sizes."""
     text = str(error).replace("torch.Size(", "").replace("ocl.", "torch.")
     for mark in "()[],":
         text = text.replace(mark, "")

@@ -32,7 +32,7 @@ MODULES = {
 
 
 def pair_of(make, rng):
-    """The same module in both libraries, and other values for its parameters and buffers."""
+    """A module in both libraries, and other values for its parameters and buffers."""
     theirs, mine = make(torch.nn).double(), make(ocl.nn).double()
     mine.load_state_dict({name: ocl.tensor(value.numpy()) for name, value in theirs.state_dict().items()})
     parameters = {n: rng.standard_normal(tuple(p.shape)) for n, p in theirs.named_parameters()}
@@ -121,7 +121,7 @@ def test_inner_loop_of_second_order(transforms, rng):
 
 
 def test_gradient_of_an_inner_loop(rng):
-    """The same by transforms alone."""
+    """The inner loop by transforms alone."""
     modules, parameters, _ = pair_of(
         lambda nn: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)), rng
     )
@@ -144,7 +144,7 @@ def test_gradient_of_an_inner_loop(rng):
 
 
 def blocks():
-    """The same module of the user's in both libraries."""
+    """A module of the user's in both libraries."""
 
     def make(lib):
         class Block(lib.nn.Module):

@@ -1,4 +1,4 @@
-"""What is generated from the built library is up to date in the tree."""
+"""Files that are generated from the built library are up to date in the tree."""
 
 import re
 import subprocess

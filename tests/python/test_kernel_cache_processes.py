@@ -40,7 +40,7 @@ def started(folder, program=TRAIN):
 
 
 def finished(process):
-    """What the training printed, and what it warned of."""
+    """The output of the training, and its warnings."""
     output, errors = processes.finish(process)
     return json.loads(output), errors
 

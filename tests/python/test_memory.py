@@ -46,7 +46,7 @@ def test_peak_of_a_training_step():
     in_use, reserved, reserved_without_parts = json.loads(output.splitlines()[-1])
     print(f"{in_use:.3f} of PyTorch's live tensors in use at the peak, {reserved:.3f} of that reserved")
     assert in_use <= 1.1
-    # Shared segments grow by a quarter of what is reserved; between what lives in them are holes.
+    # Segments are larger than what lives in them, and between that are holes.
     assert reserved <= 1.25 * 1.1
     assert reserved_without_parts is None or reserved_without_parts <= 1.3
 

@@ -38,7 +38,7 @@ def s():
 
 
 def signatures(function, name):
-    """What pybind11 writes of each overload, as syntax trees of definitions."""
+    """pybind11's text of each overload, as syntax trees of definitions."""
     for line in re.findall(rf"^(?:\d+\. )?({re.escape(name)}\(.*)$", function.__doc__ or "", re.MULTILINE):
         if not line.startswith(f"{name}(*args, **kwargs)") and "->" in line:
             text = re.sub(r"= <[^>]*>", "= None", line).replace("from:", "from_:")
@@ -121,8 +121,8 @@ WITH_GRADIENT = {row["name"] for row in _C.operator_table() if row["derivative"]
 OPERANDS = [
     call
     for call in calls(is_operand)
-    # scatter and index_fill want indices of another shape.
-    if call.values[0].__name__.rstrip("_") in WITH_GRADIENT - {"scatter", "index_fill"}
+    # scatter and index_fill want indices of another shape, gaussian_nll_loss a variance of the input's shape.
+    if call.values[0].__name__.rstrip("_") in WITH_GRADIENT - {"scatter", "index_fill", "gaussian_nll_loss"}
 ]
 
 

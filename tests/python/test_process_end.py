@@ -230,7 +230,7 @@ print("built", flush=True)
 
 @pytest.mark.parametrize("after", [0.05, 0.2, 0.4])
 def test_ctrl_c_while_kernels_are_built(tmp_path, after):
-    """As a terminal sends it: to the process and to every process that its OpenCL implementation started."""
+    """Sends it like a terminal: to the process and to all that its OpenCL implementation started."""
     environment = {**os.environ, "OCL_KERNEL_CACHE": str(tmp_path / "ours"), "POCL_CACHE_DIR": str(tmp_path)}
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED],

@@ -45,7 +45,9 @@ def bits(tensor):
 
 
 def expect_same(ours, theirs):
-    """The same structure, classes of containers, dtypes, bits, strides, and parameters where theirs are."""
+    """Expects equal structures, classes of containers, dtypes, bits, strides, and parameters where theirs
+    are.
+    """
     if isinstance(theirs, torch.Tensor):
         assert isinstance(ours, ocl.nn.Parameter) == isinstance(theirs, torch.nn.Parameter)
         assert str(ours.dtype).partition(".")[2] == str(theirs.dtype).partition(".")[2]
@@ -248,7 +250,9 @@ def write_archive(path, pickled, **records):
 
 
 def test_a_file_of_python_2(path):
-    """As PyTorch's first model zoo has them: byte strings, a list of pairs, tensors of the first version."""
+    """Files like those of PyTorch's first model zoo: byte strings, a list of pairs, tensors of the first
+    version.
+    """
     tensor = (
         b"ctorch._utils\n_rebuild_tensor\n((U\x07storagectorch\nFloatStorage\nU\x01kU\x03cpuK\x02NtQ"
         b"K\x00K\x02\x85K\x01\x85tR"

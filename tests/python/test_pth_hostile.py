@@ -205,7 +205,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def little_memory():
-    """What allocates gigabytes fails."""
+    """A file that allocates gigabytes fails."""
     used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), before[1]))

@@ -1,4 +1,4 @@
-"""What a tensor tells of itself: text, numbers, arrays, and what Python's protocols ask."""
+"""A tensor's description of itself: text, numbers, arrays, and what Python's protocols ask."""
 
 import copy
 import re
@@ -48,7 +48,7 @@ VALUES = {
 
 
 def text_of(lib, tensor):
-    """As the library prints it, less the device and the line breaks before what follows the numbers."""
+    """The library's text, less the device and the line breaks before what follows the numbers."""
     device = f", device='{tensor.device}'" if lib is ocl else ""
     text = repr(tensor).replace(",\n       device", ", device")
     return text.replace(device, "").replace("ocl.", "torch.").replace(",\n       ", ", ")

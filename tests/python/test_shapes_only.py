@@ -17,13 +17,14 @@ sys.path.insert(0, str(Path(__file__).parent / "ops"))
 import cases  # noqa: E402
 from comparison import Run, drawn  # noqa: E402
 
-# What cannot be said without elements: how many results there are, or a number for the host.
+# Results that need elements: how many results there are, or a number for the host.
 BY_ELEMENTS = set(
     "allclose equal masked_select nonzero remove_small_boxes nms batched_nms one_hot repeat_interleave "
+    "unique unique_consecutive bincount histc masked_scatter quantile nanquantile "
     "lstm gru rnn_tanh rnn_relu".split()  # of packed rows, whose number a tensor says
 )
 
-# Of errors that only the device sees.
+# Cases of errors that only the device sees.
 SEEN_BY_THE_DEVICE = (
     "out of range: ",
     "divided by zero",

@@ -13,7 +13,7 @@ namespace {
 
 class LibtorchCalls : public OnDevice {};
 
-/** What is called by `function`, all overloads of it, as an object whose calls can be asked for. */
+/** All overloads of `function` as an object whose calls can be asked for. */
 #define CALL_OF(function)                                                              \
   [](auto&&... given) -> decltype(function(std::forward<decltype(given)>(given)...)) { \
     return function(std::forward<decltype(given)>(given)...);                          \
@@ -36,7 +36,8 @@ constexpr auto walk = CALL_OF(backward);
 static_assert(COMPILES(walk, Shared, Shared, bool), "(tensors, grad_tensors, retain_graph)");
 static_assert(COMPILES(walk, Shared, Shared, bool, bool, Shared), "(…, create_graph, inputs)");
 constexpr auto walk_from = METHOD_OF(backward);
-static_assert(COMPILES(walk_from, Tensor&, const Tensor&, bool, bool), "(gradient, retain_graph, create_graph)");
+static_assert(COMPILES(walk_from, Tensor&, const Tensor&, bool, bool),
+              "(gradient, retain_graph, create_graph)");
 
 // at::nll_loss(self, target, weight, reduction, ignore_index): a number in fourth place is a reduction there.
 constexpr auto nll = CALL_OF(nll_loss);
@@ -50,6 +51,22 @@ constexpr auto logits = CALL_OF(binary_cross_entropy_with_logits);
 static_assert(COMPILES(logits, Tensor, Tensor, Tensor, Tensor, Reduction),
               "(…, weight, pos_weight, reduction)");
 static_assert(!COMPILES(logits, Tensor, Tensor, Tensor, Reduction, Tensor), "no other order");
+
+constexpr auto poisson = CALL_OF(poisson_nll_loss);
+static_assert(COMPILES(poisson, Tensor, Tensor, bool, bool, double, Reduction), "as at::poisson_nll_loss");
+constexpr auto hinge = CALL_OF(hinge_embedding_loss);
+static_assert(COMPILES(hinge, Tensor, Tensor, double, Reduction), "(…, margin, reduction)");
+static_assert(!COMPILES(hinge, Tensor, Tensor, double, int), "a number is no reduction");
+constexpr auto ranking = CALL_OF(margin_ranking_loss);
+static_assert(COMPILES(ranking, Tensor, Tensor, Tensor, double, Reduction), "(…, margin, reduction)");
+constexpr auto cosines = CALL_OF(cosine_embedding_loss);
+static_assert(COMPILES(cosines, Tensor, Tensor, Tensor, double, Reduction), "(…, margin, reduction)");
+constexpr auto triplet = CALL_OF(triplet_margin_loss);
+static_assert(COMPILES(triplet, Tensor, Tensor, Tensor, double, double, double, bool, Reduction),
+              "(…, margin, p, eps, swap, reduction)");
+constexpr auto margins = CALL_OF(multi_margin_loss);
+static_assert(COMPILES(margins, Tensor, Tensor, int, double, Tensor, Reduction),
+              "(…, p, margin, weight, reduction)");
 
 // at::scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, …).
 constexpr auto attend = CALL_OF(scaled_dot_product_attention);

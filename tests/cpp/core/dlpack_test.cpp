@@ -16,7 +16,7 @@ std::vector<float> numbers(std::int64_t count) {
   return values;
 }
 
-/** What another library would take. */
+/** A tensor that another library would take. */
 dlpack::ManagedVersioned* shown(const Tensor& tensor) {
   return dlpack::show<dlpack::ManagedVersioned>(dlpack::elements_of(tensor));
 }

@@ -61,6 +61,32 @@ TEST_F(Modules, Sequential) {
   expect_error<IndexError>([&] { net.at(3); }, "3");
 }
 
+TEST_F(Modules, OfSeveralInputs) {
+  const auto bilinear = nn::make<nn::Bilinear>(nn::BilinearOptions(3, 4, 2));
+  const Tensor a = randn({5, 3}), b = randn({5, 4});
+  const Tensor expected = ocl::bilinear(a, b, bilinear->weight, bilinear->bias);
+  EXPECT_EQ((*bilinear)(a, b).to_vector(), expected.to_vector());
+  EXPECT_EQ(bilinear->call({{a}, {{"input2", b}}}).tensor("the result").to_vector(), expected.to_vector());
+  expect_error<TypeError>([&] { bilinear->call({{a}, {{"input3", b}}}); }, "input3");
+  expect_error<TypeError>([&] { bilinear->call({{a}, {}}); }, "input2 of Bilinear");
+  int calls = 0;
+  bilinear->register_forward_hook([&](nn::Module&, const nn::Arguments&, const nn::Value&) {
+    ++calls;
+    return nn::Value();
+  });
+  (*bilinear)(a, b);
+  EXPECT_EQ(calls, 1);
+
+  nn::EmbeddingBag bag(nn::EmbeddingBagOptions(6, 2).mode("sum"));
+  const Tensor indices = tensor(std::vector<std::int64_t>{1, 5, 5}, {3});
+  const Tensor begins = tensor(std::vector<std::int64_t>{0, 1}, {2}), factors = full({3}, 0.5);
+  EXPECT_TRUE(allclose(bag(indices, begins, factors), index_select(bag.weight, 0, narrow(indices, 0, 0, 2)) *
+                                                          tensor(Values{0.5, 1}, {2, 1})));
+  EXPECT_EQ(bag(reshape(indices, {1, 3})).shape(), (Dims{1, 2}));
+  nn::TripletMarginLoss loss(nn::TripletMarginLossOptions().margin(0.5));
+  EXPECT_EQ(loss(a, a, a).to_vector(), Values{0.5});
+}
+
 TEST_F(Modules, TrainingMode) {
   Net net;
   EXPECT_TRUE(net.norm->is_training());

@@ -20,7 +20,7 @@ std::vector<double> download_values(const dlprim::Tensor& t);
 
 /** Relative distance between neighbouring values of a floating dtype; 0 for others. */
 double epsilon(dlprim::DType dtype);
-/** What rounding to a 16-bit dtype takes from a number of size 1 at most; 0 for others. */
+/** The largest error of rounding a number of size 1 to a 16-bit dtype; 0 for others. */
 double rounding_of(dlprim::DType dtype);
 /** Whether the device can compute in that dtype. */
 bool supports(dlprim::DType dtype);

@@ -11,7 +11,7 @@
 
 namespace testing_support {
 
-/** What set_implementations was given, until it ends. */
+/** Gives set_implementations a text, until it ends. */
 class ImplementationsSet {
  public:
   explicit ImplementationsSet(const std::string& choices) : before_(dlprim::get_implementations()) {
@@ -42,7 +42,7 @@ class CountChoices final : public dlprim::CallListener {
   dlprim::Listening listening_{*this};
 };
 
-/** What an NVIDIA card of that compute capability (ten times it) says of itself, to ask what it would take.
+/** The description of an NVIDIA card of that compute capability (ten times it), to ask what it would take.
  */
 inline dlprim::DeviceInfo nvidia_card(int compute_capability) {
   dlprim::DeviceInfo info = device().info();

@@ -11,7 +11,7 @@
 // for plain tensors and touches nothing else, or it refuses the tensors before it has written anything.
 namespace testing_support {
 
-/** What a function does to a tensor: reads it, writes it, goes on with what is there, or may leave anything
+/** The use of a tensor by a function: reads it, writes it, goes on with what is there, or may leave anything
  * there. */
 enum class Role { input, output, updated, spoiled };
 
@@ -31,7 +31,7 @@ struct Operand {
   std::string layout{};          // for messages
 };
 
-/** What a case draws its sizes, options and tensors with; the same seed draws the same. */
+/** The source from which a case draws its sizes, options and tensors; the same seed draws the same. */
 class Draw {
  public:
   explicit Draw(unsigned seed) : seed_(seed), random_(seed), may_be_empty_(seed % 4 == 3) {}
@@ -46,7 +46,7 @@ class Draw {
 
   /** A size up to `most`, often beside the width of a vector or tile. */
   std::int64_t size(std::int64_t most = 65);
-  /** The same, but in one draw of four often 0. */
+  /** A number that in one draw of four is often 0. */
   std::int64_t size_or_none(std::int64_t most = 65);
   /** A shape of some hundred elements, of sizes that may be 0. */
   dlprim::Dims shape(int least_rank, int most_rank);
@@ -79,7 +79,7 @@ class Draw {
   }
   const dlprim::Tensor* operand(const char* name, Role role, dlprim::DType dtype, const Shape& shape,
                                 const Values& values);
-  /** What `tensor` holds, in a contiguous tensor of its own. */
+  /** The elements of `tensor`, in a contiguous tensor of its own. */
   const dlprim::Tensor& plain(const dlprim::Tensor* tensor) const;
 
   /** The call under test. */

@@ -25,7 +25,7 @@ def compare(expected, actual):
 
 
 def nets(rng, *sizes, activation="Tanh"):
-    """The same small net in both libraries."""
+    """One small net in both libraries."""
     found = []
     weights = [
         (rng.standard_normal((n, m)) / np.sqrt(m), rng.standard_normal(n))

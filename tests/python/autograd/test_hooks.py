@@ -210,7 +210,7 @@ def test_a_leaf_that_is_used_twice_waits_for_both():
 
 
 def test_a_branch_without_gradient_is_not_waited_for():
-    """Of two uses one leads nowhere: its gradient never comes."""
+    """One of two uses leads nowhere: its gradient never comes."""
 
     class Swallow(ocl.autograd.Function):
         @staticmethod

@@ -1,4 +1,4 @@
-"""What nobody asks for is not computed: autograd.grad towards some of an operation's inputs."""
+"""Gradients that nobody asks for are not computed: autograd.grad towards some of an operation's inputs."""
 
 import itertools
 

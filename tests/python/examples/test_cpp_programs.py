@@ -71,7 +71,7 @@ def digits(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trained(digits, tmp_path_factory):
-    """What train leaves of two epochs on them."""
+    """The files that train leaves of two epochs on them."""
     output = tmp_path_factory.mktemp("trained")
     output_of("train", "--mnist", digits[0], "--epochs", 2, "--batch-size", 16, "--output", output)
     return output

@@ -1,10 +1,12 @@
 """The code in README.md, docs/ and docstrings runs as it stands there.
 
-What a block takes for given (``loader``, ``net``) comes from SETTINGS; a new block wants a row there.
+The names that a block takes for given (``loader``, ``net``) come from SETTINGS; a new block wants a row
+there.
 """
 
 import inspect
 import re
+import socket
 import subprocess
 import sys
 import textwrap
@@ -29,8 +31,9 @@ def blocks_of(page):
     return {f"{page}#{number}": code for number, code in enumerate(found)}
 
 
-PAGES = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md")))]
-BLOCKS = {name: code for page in PAGES for name, code in blocks_of(page).items()}
+PAGES = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md")))]
+TUTORIALS = [page for page in PAGES if page.startswith("docs/tutorials/")]
+BLOCKS = {name: code for page in PAGES if page not in TUTORIALS for name, code in blocks_of(page).items()}
 
 
 def picture_folder():
@@ -42,6 +45,11 @@ def picture_folder():
 
 def readme():
     return {"loader": [(ocl.randn(16, 784), ocl.randint(0, 10, (16,))) for _ in range(3)]}
+
+
+def torch_in_three_lines():
+    pytest.importorskip("torch_ocl._C", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
+    return {}
 
 
 def two_tasks():
@@ -120,8 +128,58 @@ def torch_graph():
     return {"torch": torch, "step": step, "first_batches": batches, "loader": batches}
 
 
+def saved_program():
+    ocl.export(nn.Linear(3, 2), (ocl.zeros(1, 3),)).save("resnet18.ocl")
+    return {"ocl": ocl, "picture": ocl.zeros(1, 3)}
+
+
+def step_to_export():
+    net = nn.Linear(3, 2)
+    optimizer = optim.SGD(net.parameters(), momentum=0.9)
+    names = {"ocl": ocl, "F": ocl.nn.functional, "net": net, "optimizer": optimizer}
+    return names | {"x": ocl.randn(4, 3), "y": ocl.tensor([0, 1, 1, 0])}
+
+
+def be_the_only_process(monkeypatch):
+    """What the launcher sets, for a single process."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    settings = {"RANK": 0, "WORLD_SIZE": 1, "LOCAL_RANK": 0, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, str(value))
+
+
+def data_parallel():
+    net = nn.Linear(3, 2)
+    dataset = TensorDataset(ocl.randn(8, 3).numpy(), ocl.randn(8, 2).numpy())
+    return {
+        "Net": lambda: net,
+        "dataset": dataset,
+        "optimizer": optim.SGD(net.parameters()),
+        "loss_of": ocl.nn.functional.mse_loss,
+    }
+
+
+def parts_of_a_batch():
+    batch = [ocl.randn(2, 3) for _ in range(4)]
+    return {"net": nn.Linear(3, 2), "loss_of": lambda y: y.pow(2).mean(), "batch": batch}
+
+
+def sharded_optimizer():
+    ocl.distributed.init_process_group()
+    return {"ocl": ocl, "net": nn.Linear(3, 2)}
+
+
+def onnx_file():
+    pytest.importorskip("onnx.checker", reason="NOT TESTED: ocl.onnx, as there is no package onnx")
+    torch.onnx.export(torch.nn.Linear(3, 2), torch.zeros(1, 3), "net.onnx", dynamo=False)
+    return {"picture": ocl.zeros(1, 3)}
+
+
 SETTINGS = {
-    "README.md#0": readme,
+    "README.md#0": torch_in_three_lines,
+    "README.md#1": readme,
     "docs/autograd.md#0": dict,
     "docs/autograd.md#1": two_tasks,
     "docs/autograd.md#2": lambda: {"ocl": ocl},
@@ -129,9 +187,16 @@ SETTINGS = {
     "docs/data.md#0": picture_folder,
     "docs/data.md#1": pinned_batch,
     "docs/data.md#2": resumed_training,
+    "docs/deploy.md#0": weights_of_resnet,
+    "docs/deploy.md#1": saved_program,
+    "docs/deploy.md#2": step_to_export,
+    "docs/distributed.md#0": data_parallel,
+    "docs/distributed.md#1": parts_of_a_batch,
+    "docs/distributed.md#2": sharded_optimizer,
     "docs/models.md#0": weights_of_resnet,
     "docs/models.md#1": pictures,
     "docs/models.md#2": small_gpt2,
+    "docs/onnx.md#0": onnx_file,
     "docs/performance.md#0": profiled_step,
     "docs/pytorch.md#0": torch_net,
     "docs/pytorch.md#1": torch_graph,
@@ -145,11 +210,40 @@ def test_every_block_has_a_setting():
 @pytest.mark.parametrize("name", [name for name in SETTINGS if name != "docs/data.md#0"])
 def test_block(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    if name.startswith("docs/distributed.md"):
+        be_the_only_process(monkeypatch)
     names = SETTINGS[name]() or {}
     ocl.manual_seed(0)
-    exec(compile(BLOCKS[name].replace("ocl:0", DEVICE), name, "exec"), names)
+    try:
+        exec(compile(BLOCKS[name].replace("ocl:0", DEVICE), name, "exec"), names)
+    finally:
+        if ocl.distributed.is_initialized():
+            ocl.distributed.destroy_process_group()
     if "loss" in names:
         assert names["loss"].isfinite().all()
+
+
+@pytest.mark.parametrize("page", TUTORIALS)
+def test_tutorial(page, tmp_path, monkeypatch):
+    """The blocks of a tutorial are one program."""
+    monkeypatch.chdir(tmp_path)
+    blocks = blocks_of(page)
+    if page == "docs/tutorials/first-net.md":
+        pytest.importorskip("sklearn")
+    if page == "docs/tutorials/from-pytorch.md":
+        pytest.importorskip("torch_ocl._C", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
+    names = {"__name__": "__main__"}
+    for name, code in blocks.items():
+        exec(compile(code.replace("ocl:0", DEVICE), name, "exec"), names)
+    if page == "docs/tutorials/first-net.md":
+        assert names["hits"] > 250
+
+
+def test_the_cpp_tutorial_shows_the_program_that_is_tested():
+    page, package = (ROOT / "docs/tutorials/cpp-program.md").read_text(), ROOT / "tests/package"
+    assert (package / "package_user.cpp").read_text() in page
+    project = "".join((package / "CMakeLists.txt").read_text().splitlines(keepends=True)[1:])
+    assert project.replace(" ${TAPECL_VERSION}", "") in page  # the test asks for this version alone
 
 
 def test_program_with_workers(tmp_path, monkeypatch):
@@ -159,6 +253,28 @@ def test_program_with_workers(tmp_path, monkeypatch):
     Path("program.py").write_text(BLOCKS["docs/data.md#0"].replace("ocl:0", DEVICE))
     done = subprocess.run([sys.executable, "program.py"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+def anchors_of(page):
+    """The anchors that ``page#anchor`` can name: headings as GitHub turns them into anchors, and anchors
+    made by hand.
+    """
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = (heading.replace("`", "") for heading in re.findall(r"^#+ (.*)", text, re.MULTILINE))
+    made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r'<a name="(.*?)">', text))
+
+
+LINKED_PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", LINKED_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors_of(target), link
 
 
 def objects_with_docstrings():
@@ -171,7 +287,7 @@ def objects_with_docstrings():
 
 
 def examples_in_docstrings():
-    """What stands indented after ``::`` at a line's end, under the name of its class or function."""
+    """The blocks that stand indented after ``::`` at a line's end, under the name of the object."""
     for name, text in objects_with_docstrings():
         for number, found in enumerate(re.findall(r"::\n\n((?:    .*\n|\n)+)", text + "\n")):
             yield f"{name}#{number}", textwrap.dedent(found)
@@ -185,6 +301,7 @@ def test_docstrings_have_examples():
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example(name):
+def test_example(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     names = {"ocl": ocl, "nn": nn, "F": ocl.nn.functional, "x": ocl.randn(3, requires_grad=True)}
     exec(compile(EXAMPLES[name].replace("ocl:0", DEVICE), name, "exec"), names)

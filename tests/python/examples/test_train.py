@@ -517,7 +517,7 @@ class TestParts:
         assert Mixing(0, 0, 1)(images, 0) == (images, 1.0)
 
     def test_accumulated_batches_are_one_large_batch(self):
-        """Of a net without batch norm, and the last update of a pass from fewer batches."""
+        """The training of a net without batch norm, and the last update of a pass from fewer batches."""
         rng = np.random.default_rng(0)
         pictures = TensorDataset(rng.standard_normal((24, 3, 8, 8)).astype(np.float32), np.arange(24) % 5)
         weights = []

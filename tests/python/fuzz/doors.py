@@ -208,7 +208,7 @@ def saved(lib, tensor):
 
 
 def shown(tensor):
-    """What it prints, without what says whose tensor it is."""
+    """Its text, without what says whose tensor it is."""
     text = re.sub(r",?\s*(device='[^']*'|grad_fn=<[^>]*>)", "", repr(tensor))
     return re.sub(r"\s+", " ", text.replace("torch.", "").replace("ocl.", ""))
 
@@ -348,7 +348,7 @@ def run_one(name, seed, limit, announce):
 
 
 def as_tensor(source):
-    """What PyTorch is given beside a tensor: it takes arrays in some places alone."""
+    """The value that PyTorch is given beside a tensor: it takes arrays in some places alone."""
     return lambda: torch.as_tensor(source.plain())
 
 

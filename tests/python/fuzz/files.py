@@ -1,9 +1,9 @@
 """Damaged files: what a reader makes of a mutated safetensors file, checkpoint or IDX file.
 
-A case is a seed: it picks a valid file, mutates it, and reads it. Either the reader gives what an independent
-reading of the same bytes gives, or it raises OSError or ValueError that names the file. What a checkpoint
-holds is then loaded into a module, an optimizer and a schedule: each takes it whole, and can go on, or
-refuses it and stays as it was.
+A case is a seed: it picks a valid file, mutates it, and reads it. Either the reader gives what an
+independent reading of the same bytes gives, or it raises OSError or ValueError that names the file. The
+contents of a checkpoint are then loaded into a module, an optimizer and a schedule: each takes it whole,
+and can go on, or refuses it and stays as it was.
 """
 
 import functools
@@ -27,7 +27,7 @@ DTYPES = {
     "F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "U8": "u1", "BOOL": "?", "BF16": "u2",
 }  # fmt: skip
 REFUSALS = (OSError, ValueError)
-# What load_state_dict may say, which takes any Python object.
+# The errors of load_state_dict, which takes any Python object.
 STATE_REFUSALS = (ValueError, TypeError, KeyError, IndexError, OverflowError)
 EXTREMES = (
     0,
@@ -49,7 +49,7 @@ EXTREMES = (
 
 
 class Disagreement(Exception):
-    """What the reader should not have done."""
+    """An action that the reader should not have taken."""
 
 
 def drawn(seed):
@@ -246,7 +246,7 @@ def set_dimensions(rng, content):
 
 
 def repacked(mutation):
-    """The same mutation of what a gzip file holds."""
+    """That mutation of a gzip file's contents."""
 
     def mutate(rng, content):
         try:

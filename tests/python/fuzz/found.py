@@ -1,4 +1,4 @@
-"""What a fuzzer found: one disagreement with PyTorch."""
+"""A finding of the fuzzer: one disagreement with PyTorch."""
 
 from dataclasses import dataclass
 

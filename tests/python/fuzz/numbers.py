@@ -1,8 +1,8 @@
 """A tensor, a NumPy scalar, an array or a bool where a number belongs: in operators, layers and optimizers.
 
-Either both libraries refuse it, or both give the same result, and the tensor the same gradient: a gradient is
-never lost without a word. What has no gradient may also stand for the number that it holds, where PyTorch
-takes that number and not what holds it.
+Either both libraries refuse it, or both give the same result, and the tensor the same gradient: a gradient
+is never lost without a word. A tensor without a gradient may also stand for the number that it holds, where
+PyTorch takes that number and not what holds it.
 """
 
 import warnings

@@ -51,7 +51,7 @@ class CaseId:
         return self.name or self.module().subject_of(self.seed)
 
     def module(self):
-        """What draws and judges the cases of its kind."""
+        """The module that draws and judges the cases of its kind."""
         return importlib.import_module(f"fuzz.{self.kind}")
 
     def __str__(self):
@@ -113,7 +113,7 @@ class Worker:
         return json.loads(line) if line else {}
 
     def run(self, case):
-        """What the case finds, or None."""
+        """The finding of the case, or None."""
         if self.process is None or self.process.poll() is not None:
             self.start()
         library, call = "ocl", ""
@@ -132,7 +132,7 @@ class Worker:
             return self.ended(subject, call, hangs=answer is None)
 
     def ended(self, subject, call, hangs):
-        """What is found where the worker gave no answer."""
+        """The finding where the worker gave no answer."""
         if hangs:
             self.close()
             where = "".join(self.errors)[-3000:]

@@ -1,4 +1,4 @@
-"""What goes into tensors: numbers, lists, arrays of every dtype, byte order and layout, and buffers.
+"""Values that go into tensors: numbers, lists, arrays of every dtype, byte order and layout, and buffers.
 
 A source is made anew for each library, since arrays may share their memory with a tensor.
 """
@@ -66,7 +66,7 @@ class Source:
 
 
 def plain_number(draw, kind):
-    """Of Python's: an int, float or bool; one of ten is at an end of some type."""
+    """One of Python's numbers: an int, float or bool; one of ten is at an end of some type."""
     if kind == "bool":
         return draw.chance(0.5)
     pool = INTEGERS if kind == "int" else FLOATS
@@ -236,7 +236,7 @@ def numeric_array(draw, dtypes=NUMPY_DTYPES, shape=None):
 
 
 def odd_array(draw):
-    """Of a dtype that tensors do not have."""
+    """An array of a dtype that tensors do not have."""
     makes = {
         "object numbers": lambda: np.array([1, 2.5, True], dtype=object),
         "objects": lambda: np.array([None, "a", []], dtype=object),

@@ -86,7 +86,7 @@ def of_lists(draw):
 
 
 def whole_reductions(draw):
-    """What one tensor is reduced to as a whole; one element may be NaN."""
+    """The value that one tensor is reduced to as a whole; one element may be NaN."""
     x = draw.distinct(draw.shape(0, 3, empty=False), "contiguous")
     if draw.chance(0.4):
         x.array.flat[draw.integer(0, x.array.size - 1)] = np.nan

@@ -1,4 +1,4 @@
-"""What training programs are made of: nets, losses, optimizers and schedules, the same in both libraries."""
+"""The parts of training programs: nets, losses, optimizers and schedules, the same in both libraries."""
 
 import numpy as np
 from optim.test_optimizers import OPTIMIZERS

@@ -1,4 +1,4 @@
-"""What two libraries leave behind, side by side: records of results, gradients and states, and their measure.
+"""The results of two libraries side by side: records of results, gradients and states, and their measure.
 
 A record is (label, value): None, an array, or anything that is to be the same. The first word of its label
 says what kind it is; rounding errors are measured by the largest element of all records of that kind.

@@ -1,4 +1,4 @@
-"""What comparisons of nets with torchvision's share."""
+"""The common part of comparisons of nets with torchvision's."""
 
 import numpy as np
 
@@ -24,8 +24,9 @@ def compare_values(actual, single, exact):
 
 
 def compare_gradients(ours, theirs, truth):
-    """The same of the gradients of all parameters together, and roughly of each one's; `ours`, `theirs` in
-    float32 and `truth` in float64 are nets after backward."""
+    """The comparison of the gradients of all parameters together, and roughly of each one's; `ours`,
+    `theirs` in float32 and `truth` in float64 are nets after backward.
+    """
     gradients = [
         [parameter.grad.numpy().ravel() for parameter in net.parameters()] for net in (ours, theirs, truth)
     ]
@@ -42,7 +43,9 @@ def compare_gradients(ours, theirs, truth):
 
 
 def assert_begins_alike(ours, theirs):
-    """The same distribution in every tensor: constants exactly, of all else the mean, deviation and ends."""
+    """Expects one distribution in every tensor: constants exactly, of all else the mean, deviation and
+    ends.
+    """
     state = ours.state_dict()
     for key, expected in theirs.state_dict().items():
         is_floating = expected.is_floating_point()

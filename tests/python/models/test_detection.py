@@ -93,7 +93,7 @@ def test_begins_as_torchvision():
 
 @pytest.fixture(scope="module")
 def pair():
-    """The same weights, as after a training: norms know their inputs, and scores lie far apart."""
+    """Equal weights, as after a training: norms know their inputs, and scores lie far apart."""
     torch.manual_seed(0)
     theirs = theirs_of(num_classes=CLASSES)
     for module in theirs.head.classification_head.module_list:
@@ -113,7 +113,7 @@ def gradient_of(net):
 
 
 def distances_from_last(values):
-    """Of all the others, relative to the size of the last, which may be 0."""
+    """The difference of all the others, relative to the size of the last, which may be 0."""
     *others, exact = values
     return [np.linalg.norm(value - exact) / (np.linalg.norm(exact) + 1e-30) for value in others]
 
@@ -175,7 +175,7 @@ def test_losses_and_gradients_of_float64_are_those_of_pytorch(pair):
 
 
 def assert_same_detections(actual, expected):
-    """The same ones, in the order of their scores; those of almost one score may be exchanged."""
+    """Expects equal boxes, in the order of their scores; those of almost one score may be exchanged."""
     np.testing.assert_allclose(actual["scores"], expected["scores"], rtol=1e-4)
     assert (np.diff(actual["scores"]) <= 0).all()
     is_alike = (

@@ -23,7 +23,7 @@ SIZES = {
     "vocab_size": VOCABULARY,
 }
 NO_CHANCE = {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}
-# What Hugging Face's gpt2 says of itself, `transformers.GPT2LMHeadModel(config).num_parameters()`.
+# The count of Hugging Face's gpt2, `transformers.GPT2LMHeadModel(config).num_parameters()`.
 PUBLISHED = {
     "gpt2": 124_439_808,
     "gpt2_medium": 354_823_168,
@@ -234,8 +234,9 @@ class TestWeights:
     @pytest.mark.parametrize("save", [torch.save, safetensors.torch.save_file], ids=["pth", "safetensors"])
     @pytest.mark.parametrize("layout", ["with the head", "without the head", "bare", "old"])
     def test_files_load_by_name(self, state, net, rng, tmp_path, save, layout):
-        """As transformers saves it, with either kind of file, and as gpt2 was published: without the prefix,
-        and in old files with the masks."""
+        """The file that transformers saves, with either kind of file, and as gpt2 was published: without
+        the prefix, and in old files with the masks.
+        """
         given = dict(state)
         if layout == "with the head":
             given["lm_head.weight"] = state["transformer.wte.weight"].clone()
@@ -441,7 +442,7 @@ class TestGeneration:
         np.testing.assert_array_equal(made, expected)
 
     def test_hooks_may_call_nets(self, net, rng):
-        """What they compute is no part of the text that is generated."""
+        """Their results are no part of the text that is generated."""
         tokens, other = tokens_of(rng, 2, 5), small_net(n_layer=1).eval()
         expected = generated_naively(net, tokens, 8)
         seen, given = [], ocl.tensor(tokens_of(rng, 1, 6))

@@ -195,7 +195,7 @@ def test_gives_the_numbers_of_pytorch(name):
 
     # Where rounding takes an activation across its kink, a gradient is another one: of mnasnet0_5, in one of
     # six batches of pictures PyTorch's own (1e-2 from float64's, else 2e-4), in two or three of them ours.
-    # What is wrong is wrong in all.
+    # An argument that is wrong is wrong in all.
     for _ in range(3):
         compute_on_other_pictures()
         with contextlib.suppress(AssertionError):
@@ -209,7 +209,9 @@ def test_gives_the_numbers_of_pytorch(name):
     slow_unless([*QUICK, *SLOW], lambda name: name in QUICK),
 )
 def test_begins_as_torchvision(name):
-    """The same distribution in every tensor: constants exactly, of all else the mean, deviation and ends."""
+    """Expects one distribution in every tensor: constants exactly, of all else the mean, deviation and
+    ends.
+    """
     options = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
     assert_begins_alike(models.get_model(name, **options), torchvision_models().get_model(name, **options))
 

@@ -50,7 +50,7 @@ def inputs_of(name, rng):
 
 
 def in_python(name, inputs):
-    """What the program in C++ does."""
+    """The steps of the program in C++."""
     ocl.manual_seed(7)
     net = make_net(name)
     net.load_state_dict({key[4:]: value for key, value in inputs.items() if key.startswith("net.")})

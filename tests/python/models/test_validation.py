@@ -346,26 +346,16 @@ class TestProgram:
         assert capsys.readouterr().out.splitlines()[-1] == "2 of 2 pass"
         assert [line[0] for line in report.rows_of_page(page.read_text())] == sorted(nets)
 
-    def test_the_table_of_a_readme(self, tmp_path):
-        readme, page = tmp_path / "README.md", tmp_path / "page.md"
-        readme.write_text(f"before\n\n{report.BEGIN}\nold\n{report.END}\nafter\n")
-        options = "--nets squeezenet1_1 --side 32 --batch 2 --markdown".split()
-        assert self.run(*options, str(page), "--readme", str(readme)) == 0
-        before, table, after = report.between_marks(readme.read_text())
-        assert (before[:6], after[-6:]) == ("before", "after\n")
+    def test_a_page_has_a_table_of_families(self, tmp_path):
+        page = tmp_path / "page.md"
+        options = "--nets squeezenet1_1,squeezenet1_0 --side 32 --batch 2 --markdown".split()
+        assert self.run(*options, str(page)) == 0
         assert re.fullmatch(
             r"\| nets \| number \| output \| gradient \| passed \|\n\|(---\|){5}\n"
-            r"\| squeezenet \| 1 \| \d\.\d\d× \| \d\.\d\d× \| 2 of 2 \|",
-            table,
+            r"\| squeezenet \| 2 \| \d\.\d\d× \| \d\.\d\d× \| 4 of 4 \|",
+            report.families_of_page(page.read_text()),
         )
-        assert table == report.short_table(report.rows_of_page(page.read_text()))
-
-    @pytest.mark.parametrize("text", ["no marks", f"{report.END}\n{report.BEGIN}\n", report.BEGIN])
-    def test_a_readme_without_a_place_is_refused(self, tmp_path, text, capsys):
-        (tmp_path / "README.md").write_text(text)
-        with pytest.raises(SystemExit, match="2"):
-            self.run("--readme", str(tmp_path / "README.md"))
-        assert "no place for the table" in capsys.readouterr().err
+        assert len(report.rows_of_page(page.read_text())) == 4
 
 
 def test_outcomes_survive_being_written():
@@ -407,6 +397,7 @@ def test_the_pages_have_every_net_in_both_modes(page):
     assert not [line for line in rows if line[-1] == FAIL]
 
 
-def test_the_readme_has_the_table_of_the_page():
-    _, table, _ = report.between_marks((ROOT / "README.md").read_text())
-    assert table == report.short_table(rows_of("validated-nets.md"))
+@pytest.mark.parametrize("page", ["validated-nets.md", "validated-nets-nvidia.md"])
+def test_the_families_of_the_pages_are_those_of_their_nets(page):
+    text = (ROOT / "docs" / page).read_text()
+    assert report.families_of_page(text) == report.short_table(report.rows_of_page(text))

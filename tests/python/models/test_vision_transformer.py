@@ -1,5 +1,5 @@
-"""What ``ocl.models.VisionTransformer`` leaves out: its head reads a class token, so that the last block
-makes no others, unless somebody could tell.
+"""The work that ``ocl.models.VisionTransformer`` leaves out: its head reads a class token, so that the last
+block makes no others, unless somebody could tell.
 """
 
 import copy

@@ -53,10 +53,19 @@ LAYERS = {
     "AdaptiveMaxPool1d": ((3,), (2, 3, 8)),
     "AdaptiveMaxPool2d": ((3,), (2, 3, 8, 6)),
     "AdaptiveMaxPool3d": ((3,), (2, 3, 4, 6, 5)),
+    "LPPool1d": ((2.0, 2), (2, 3, 8)),
+    "LPPool2d": ((2.0, 2), (2, 3, 8, 6)),
+    "LPPool3d": ((2.0, 2), (2, 3, 4, 6, 5)),
     "Upsample": ((None, 2), (2, 3, 4)),
     "PixelShuffle": ((2,), (2, 4, 3, 3)),
     "PixelUnshuffle": ((2,), (2, 1, 4, 4)),
     "ChannelShuffle": ((2,), (2, 4, 3, 3)),
+    "Unfold": ((2,), (2, 3, 4, 5)),
+    "Fold": (((3, 4), 2), (2, 8, 6)),
+    "Bilinear": ((3, 4, 5), None),
+    "PairwiseDistance": ((), None),
+    "CosineSimilarity": ((), None),
+    "EmbeddingBag": ((7, 3), None),
     "MultiheadAttention": ((8, 2), None),
     "RNN": ((3, 4), (5, 2, 3)),
     "GRU": ((3, 4), (5, 2, 3)),
@@ -82,10 +91,11 @@ LAYERS = {
     "Softmax": ((1,), (4, 3)),
     "LogSoftmax": ((1,), (4, 3)),
     "Softmin": ((1,), (4, 3)),
+    "Softmax2d": ((), (2, 3, 4, 5)),
 }
 for activation in (
     "Sigmoid Tanh LogSigmoid Tanhshrink Softsign ReLU ReLU6 SiLU Mish SELU Hardsigmoid Hardswish LeakyReLU "
-    "ELU CELU Hardtanh Hardshrink Softshrink"
+    "ELU CELU Hardtanh Hardshrink Softshrink RReLU"
 ).split():
     LAYERS[activation] = ((), (4, 3))
 for mode in ("Zero", "Reflection", "Replication", "Circular"):
@@ -93,7 +103,17 @@ for mode in ("Zero", "Reflection", "Replication", "Circular"):
         LAYERS[f"{mode}Pad{axes}d"] = ((1,), shape)
 LOSSES = [
     f"{name}Loss"
-    for name in ("CrossEntropy", "NLL", "MSE", "L1", "SmoothL1", "Huber", "BCE", "BCEWithLogits", "KLDiv")
+    for name in (
+        *("CrossEntropy", "NLL", "MSE", "L1", "SmoothL1", "Huber", "BCE", "BCEWithLogits", "KLDiv"),
+        *("PoissonNLL", "GaussianNLL", "HingeEmbedding", "MarginRanking", "TripletMargin", "CosineEmbedding"),
+        *(
+            "SoftMargin",
+            "MultiMargin",
+            "MultiLabelMargin",
+            "MultiLabelSoftMargin",
+            "TripletMarginWithDistance",
+        ),
+    )
 ]
 for loss in LOSSES:
     LAYERS[loss] = ((), None)
@@ -101,6 +121,7 @@ for loss in LOSSES:
 # docs/pytorch-differences.md says why.
 MISSING_ARGUMENTS = {
     "Embedding": {"max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight", "_freeze"},
+    "EmbeddingBag": {"max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight"},
     **{name: {"size_average", "reduce"} for name in LOSSES},
     "Hardtanh": {"min_value", "max_value"},
 }
@@ -238,6 +259,9 @@ def test_changed_settings_count_from_the_next_call():
         ("Flatten", (2, 3, 4), {"start_dim": 0}),
         ("ZeroPad2d", (2, 3, 5, 4), {"padding": (1, 0, 2, 1)}),
         ("GELU", (4, 3), {"approximate": "tanh"}),
+        ("Unfold", (2, 3, 4, 5), {"kernel_size": (3, 2), "padding": 1, "stride": 2, "dilation": (1, 2)}),
+        ("Fold", (2, 8, 6), {"output_size": (4, 3)}),
+        ("RReLU", (4, 3), {"lower": 0.1, "upper": 0.5}),
         ("Dropout", (4, 3), {"p": 0.0, "train": True}),
         ("Dropout", (4, 3), {"p": 1.0, "train": True}),
         ("GRU", (5, 2, 3), {"batch_first": True}),

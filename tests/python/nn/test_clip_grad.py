@@ -32,7 +32,7 @@ def parameters(library, dtype, scale=1.0, missing=(1,)):
 
 
 def three(call, **options):
-    """What `call(utils, parameters)` returns and the gradients after it: ours, PyTorch's two."""
+    """The result of `call(utils, parameters)` and the gradients after it: ours, PyTorch's two."""
     results = []
     for library, dtype in ((ocl, ocl.float32), (torch, torch.float64), (torch, torch.float32)):
         given = parameters(library, dtype, **options)

@@ -258,7 +258,13 @@ def check_loss(build, x, target, **reference_target):
 
 
 @REDUCTIONS
-@pytest.mark.parametrize("name", ["MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "BCEWithLogitsLoss"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "BCEWithLogitsLoss"),
+        *("PoissonNLLLoss", "SoftMarginLoss", "MultiLabelSoftMarginLoss"),
+    ],
+)
 def test_distance_losses(name, reduction):
     x, y = np.random.default_rng(0).standard_normal((2, 5, 7)).astype(np.float32)
     check_loss(lambda library, dtype: getattr(library.nn, name)(reduction=reduction), x, y)
@@ -280,6 +286,46 @@ def test_class_losses(name, options, reduction):
     check_loss(build, x, target)
 
 
+@REDUCTIONS
+@pytest.mark.parametrize("options", [{}, {"p": 2, "margin": 0.5}, {"weight": [0.5, 1.0, 2.0, 0.25]}], ids=str)
+def test_multi_margin_loss(options, reduction):
+    x = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
+
+    def build(library, dtype):
+        own = {k: library.tensor(v, dtype=dtype) if k == "weight" else v for k, v in options.items()}
+        return library.nn.MultiMarginLoss(reduction=reduction, **own)
+
+    check_loss(build, x, np.array([0, 2, 3, 1, 2, 0]))
+    state = build(ocl, ocl.float32).state_dict()
+    assert list(state) == list(build(torch, torch.float32).state_dict())
+
+
+@REDUCTIONS
+def test_losses_of_several_classes(reduction):
+    x = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
+    targets = np.array([[2, -1, 1, 0], [0, 3, 1, 2], [-1, 0, 0, 0]])
+    check_loss(lambda library, dtype: library.nn.MultiLabelMarginLoss(reduction=reduction), x, targets)
+
+
+@REDUCTIONS
+@pytest.mark.parametrize("margin", [1.0, 0.2])
+def test_hinge_embedding_loss(margin, reduction):
+    x = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
+    targets = np.array([[1, -1, 1, -1], [-1, -1, 1, 1], [1, 1, -1, -1]])
+    check_loss(lambda library, dtype: library.nn.HingeEmbeddingLoss(margin, reduction=reduction), x, targets)
+
+
+def test_options_of_losses_out_of_range():
+    for build in (
+        lambda nn: nn.MultiMarginLoss(p=3),
+        lambda nn: nn.TripletMarginLoss(margin=-1.0),
+        lambda nn: nn.TripletMarginWithDistanceLoss(margin=0.0),
+    ):
+        for library in (ocl, torch):
+            with pytest.raises(ValueError):
+                build(library.nn)
+
+
 def test_label_smoothing():
     x = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
     check_loss(
@@ -298,6 +344,9 @@ def test_label_smoothing():
         ("BCEWithLogitsLoss", {"weight": [0.5, 2.0, 1.0], "pos_weight": [3.0, 0.5, 1.0]}),
         ("KLDivLoss", {"reduction": "batchmean"}),
         ("KLDivLoss", {"reduction": "sum", "log_target": True}),
+        ("PoissonNLLLoss", {"log_input": False, "full": True, "eps": 1e-3}),
+        ("SoftMarginLoss", {"reduction": "sum"}),
+        ("MultiLabelSoftMarginLoss", {"weight": [0.5, 2.0, 1.0], "reduction": "none"}),
     ],
     ids=str,
 )
@@ -314,8 +363,9 @@ def test_options_of_losses(name, options):
 
 @pytest.mark.parametrize(
     "name",
-    "MSELoss L1Loss NLLLoss CrossEntropyLoss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss "
-    "KLDivLoss".split(),
+    "MSELoss L1Loss NLLLoss CrossEntropyLoss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss "
+    "PoissonNLLLoss GaussianNLLLoss HingeEmbeddingLoss MarginRankingLoss TripletMarginLoss SoftMarginLoss "
+    "CosineEmbeddingLoss MultiMarginLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss".split(),
 )
 def test_repr_of_losses(name):
     assert repr(getattr(ocl.nn, name)()) == f"{name}()"

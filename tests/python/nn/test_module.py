@@ -13,7 +13,7 @@ import ocl
 
 
 def net_class(library):
-    """The same net for either library."""
+    """A net for either library."""
     nn = library.nn
 
     class Block(nn.Module):

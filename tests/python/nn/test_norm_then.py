@@ -34,7 +34,7 @@ def assert_equal(actual, expected):
 
 
 def watched(net):
-    """The same net with a hook on each norm, which keeps its modules apart."""
+    """That net with a hook on each norm, which keeps its modules apart."""
     for module in net.modules():
         if isinstance(module, nn.BatchNorm2d | nn.BatchNorm1d):
             module.register_forward_hook(lambda *_: None)

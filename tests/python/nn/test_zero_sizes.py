@@ -114,7 +114,7 @@ def about(library, source):
 
 
 def ran(library, source, shape, training):
-    """What a call and its backward pass leave behind."""
+    """The results of a call and its backward pass."""
     layer, x = made(library, source, training), input_of(library, shape)
     if "running_mean" in dict(layer.named_buffers()):
         layer.running_mean.fill_(0.5)

@@ -35,20 +35,20 @@ def rounded(array, dtype):
 class Run:
     """A case computed by one library in one floating dtype: results, and gradients of the floating inputs.
 
-    `rounded_to` names a narrower dtype to whose numbers the inputs and incoming gradients are rounded;
-    `absolute` says of which, "inputs" or "gradients", the signs are dropped.
+    `device`: where PyTorch computes. `rounded_to` names a narrower dtype to whose numbers the inputs and
+    incoming gradients are rounded; `absolute` says of which, "inputs" or "gradients", the signs are dropped.
     """
 
-    def __init__(self, lib, case, dtype, absolute=(), backward=True, rounded_to=None):
+    def __init__(self, lib, case, dtype, absolute=(), backward=True, rounded_to=None, device="cpu"):
         def tensor_of(array, kind="inputs"):
             if array.dtype.kind != "f":
-                return lib.tensor(array) if lib is ocl else torch.from_numpy(array.copy())
+                return lib.tensor(array) if lib is ocl else torch.from_numpy(array.copy()).to(device)
             if rounded_to:
                 array = rounded(array, rounded_to)
             array = np.array(
                 np.abs(array) if kind in absolute else array, "float64" if dtype == "float64" else "float32"
             )
-            tensor = lib.tensor(array) if lib is ocl else torch.from_numpy(array)
+            tensor = lib.tensor(array) if lib is ocl else torch.from_numpy(array).to(device)
             return tensor.to(getattr(lib, dtype))
 
         built = [i.build(tensor_of) for i in case.inputs]
@@ -120,7 +120,7 @@ class Distances:
 
 
 def torch_run(case, dtype, rounded_to):
-    """What PyTorch gives in `dtype`, or float32's result rounded where it has no kernel of that dtype."""
+    """PyTorch's result in `dtype`, or float32's result rounded where it has no kernel of that dtype."""
     try:
         return Run(torch, case, dtype, backward=case.backward, rounded_to=rounded_to)
     except RuntimeError:
@@ -152,7 +152,7 @@ def compare(distances, seed, case, rounded_to=None):
         for kinds in (("inputs", "gradients"), ("gradients",))
         if case.unit == "sums" or any(is_summed)
     ]
-    # What a rounding error of each result and gradient is measured by: a gradient that sums over broadcast
+    # The unit for a rounding error of each result and gradient: a gradient that sums over broadcast
     # dimensions by the magnitudes that it adds up.
     sums = {
         "results": [case.unit == "sums"] * len(truth.results),

@@ -14,14 +14,14 @@ import ocl
 LISTS = pathlib.Path(torch.__file__).parent / "include/ATen/autocast_mode.h"
 TABLE = {row["name"]: row for row in ocl._C.operator_table()}
 
-# What PyTorch's lists call operators of ours, where it is another name.
+# The names of our operators in PyTorch's lists, where they differ.
 OURS = {
     "linalg_vector_norm": "norm",
     "grid_sampler": "grid_sample",
     "_thnn_fused_lstm_cell": "lstm",
     "_thnn_fused_gru_cell": "gru",
 }
-# Of ours that are made of what is in the lists.
+# Operators of ours that are made of those in the lists.
 COMPOSED = {
     "cross_entropy": "float32",
     "normalize": "float32",

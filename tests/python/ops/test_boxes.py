@@ -1,4 +1,4 @@
-"""Operators on boxes beyond random cases: thousands of boxes, what has no area, errors, determinism."""
+"""Operators on boxes beyond random cases: thousands of boxes, boxes without area, errors, determinism."""
 
 import box_references as reference
 import numpy as np

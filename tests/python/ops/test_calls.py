@@ -1,4 +1,4 @@
-"""The seam: every operator of the table is heard of when it is called, with its arguments."""
+"""The seam: every operator of the table reaches listeners when it is called, with its arguments."""
 
 import pytest
 from comparison import as_list, drawn
@@ -32,6 +32,7 @@ RANDOM = {
     "bernoulli_": lambda: ocl.zeros(3).bernoulli_(),
     "exponential_": lambda: ocl.zeros(3).exponential_(),
     "random_": lambda: ocl.zeros(3).random_(),
+    "gumbel_softmax": lambda: ocl.nn.functional.gumbel_softmax(ocl.zeros(3)),
 }
 
 

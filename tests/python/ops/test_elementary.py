@@ -29,7 +29,7 @@ def runs_on_cpu():
 
 
 def numbers(seed, least=-149, most=127.9, count=20000):
-    """Of every size, and those near multiples of pi / 2, where a sine or a cosine vanishes."""
+    """Numbers of every size, and those near multiples of pi / 2, where a sine or a cosine vanishes."""
     rng = np.random.default_rng(seed)
     sizes = 2.0 ** rng.uniform(least, most, count) * rng.choice([-1, 1], count)
     multiples = rng.integers(1, 2**40, count) * (np.pi / 2)

@@ -23,7 +23,7 @@ ELSEWHERE = {
     name: RANDOM
     for name in (
         "rand randn randint rand_like randn_like randint_like randperm normal bernoulli multinomial uniform_ "
-        "normal_ bernoulli_ exponential_ random_"
+        "normal_ bernoulli_ exponential_ random_ gumbel_softmax"
     ).split()
 }
 

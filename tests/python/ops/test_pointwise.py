@@ -281,7 +281,7 @@ def test_names_of_torch_special(name, rng):
 
 
 def test_polygamma_ends():
-    """Of huge orders and far below zero, where its series would be long."""
+    """Cases of huge orders and far below zero, where its series would be long."""
     x = ocl.tensor([0.5, -7.3, 1e6, -1e6 + 0.25])
     assert ocl.polygamma(2**62, x).isinf()[:2].all().item()
     expected = torch.polygamma(2, torch.tensor([-99.75], dtype=torch.float64)).item()

@@ -161,3 +161,12 @@ def test_one_size_stands_for_all(name, way, rng):
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call(ocl.ones(1, 2, 6, 6))
+
+
+@pytest.mark.parametrize("lib", [ocl, torch], ids=["ocl", "torch"])
+def test_places_that_were_written_give_no_gradient(lib):
+    x = lib.rand(1, 1, 4, 4).requires_grad_()
+    y, places = lib.nn.functional.max_pool2d(x, 2, return_indices=True)
+    places.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation|written"):
+        y.sum().backward()

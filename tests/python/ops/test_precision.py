@@ -22,7 +22,7 @@ def precision(request):
 
 
 def precisions_of(name):
-    """What the products of an operator's cases and of their gradients were asked for."""
+    """The precisions that the products of an operator's cases and of their gradients were asked for."""
     import cases
 
     if name not in cases.CASES:

@@ -242,7 +242,7 @@ def test_multinomial_draws_what_is_possible(categories, replacement, rng):
 
 @pytest.mark.parametrize("replacement", [True, False])
 def test_multinomial_frequencies(replacement, rng):
-    """Of the first draw of each row, in either way."""
+    """The counts of the first draw of each row, in either way."""
     ocl.manual_seed(17)
     weights = rng.uniform(0, 1, 37).astype(np.float32)
     rows = 40_000
@@ -403,3 +403,58 @@ def test_chances_and_deviations_out_of_range(bad):
         with pytest.raises(ValueError, match="elements of std >= 0"):
             ocl.normal(0.0, p)
     assert ocl.bernoulli(ocl.empty(0)).shape == ocl.normal(0.0, ocl.empty(0)).shape == (0,)
+
+
+def test_rrelu_draws_a_slope_for_each_negative_element():
+    ocl.manual_seed(1)
+    x = ocl.randn(300, 70).requires_grad_()
+    y = ocl.nn.functional.rrelu(x, 0.2, 0.6, training=True)
+    y.backward(ocl.ones_like(y))
+    given, slopes = x.detach().numpy(), x.grad.numpy()
+    np.testing.assert_array_equal(y.detach().numpy(), given * slopes)
+    assert (slopes[given > 0] == 1).all()
+    drawn = slopes[given < 0]
+    assert drawn.min() >= 0.2 and drawn.max() < 0.6
+    assert_moments(drawn, 0.4, 0.4 / np.sqrt(12))
+    assert ocl.nn.functional.rrelu(x, 0.2, 0.6).min().item() == pytest.approx(0.4 * given.min())
+
+
+def test_rrelu_in_place():
+    ocl.manual_seed(1)
+    leaf = ocl.randn(50, 7).requires_grad_()
+    x = leaf * 1
+    before = x.detach().numpy().copy()
+    y = ocl.nn.functional.rrelu(x, training=True, inplace=True)
+    assert y is x
+    y.sum().backward()
+    np.testing.assert_array_equal(y.detach().numpy(), before * leaf.grad.numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_gumbel_softmax_draws_the_categories(dtype):
+    ocl.manual_seed(1)
+    probabilities = np.array([0.5, 0.3, 0.15, 0.05])
+    logits = ocl.tensor(np.log(probabilities), dtype=getattr(ocl, dtype)).expand(40_000, 4)
+    hard = ocl.nn.functional.gumbel_softmax(logits, hard=True)
+    assert hard.dtype == logits.dtype
+    values = hard.numpy().astype(np.float64)
+    assert np.abs(values.sum(1) - 1).max() < 1e-2 and np.abs(values.max(1) - 1).max() < 1e-2
+    counts = values.round().sum(0)
+    expected = 40_000 * probabilities
+    assert ((counts - expected) ** 2 / expected).sum() < 25  # chi-square with 3 degrees of freedom
+    soft = ocl.nn.functional.gumbel_softmax(logits.float(), tau=0.5)
+    np.testing.assert_allclose(soft.sum(1).numpy(), 1, rtol=1e-5)
+    along = ocl.nn.functional.gumbel_softmax(logits.float(), hard=True, dim=0)
+    np.testing.assert_allclose(along.sum(0).numpy(), 1, rtol=1e-4)
+
+
+def test_gumbel_softmax_has_the_gradient_of_the_soft_sample():
+    gradients = []
+    for hard in (False, True):
+        ocl.manual_seed(3)
+        x = ocl.tensor([[0.3, -0.2, 1.0], [0.1, 0.2, 0.0]], requires_grad=True)
+        y = ocl.nn.functional.gumbel_softmax(x, tau=0.7, hard=hard)
+        y.backward(ocl.tensor([[1.0, -2.0, 0.5], [0.0, 1.0, 3.0]]))
+        gradients.append(x.grad.numpy())
+    np.testing.assert_array_equal(*gradients)
+    assert np.abs(gradients[0]).max() > 0

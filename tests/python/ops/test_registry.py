@@ -17,7 +17,7 @@ HEARD_AS = {
     "vector_norm": "norm",  # one function with another name for its argument
 }
 
-# What a row's parameter of that C++ type is told of as.
+# The name by which the seam shows a row's parameter of that C++ type.
 KINDS = {
     "Tensor": (ocl.Tensor, dict),  # a dict of h and c, of recurrent operators
     "OptionalTensor": (ocl.Tensor, type(None)),

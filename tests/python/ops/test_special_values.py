@@ -15,7 +15,7 @@ import ocl
 NAN, INF = math.nan, math.inf
 EDGES = (NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5)
 SPECIAL = (*EDGES, -1.5, 3.0, 1e-45, 1e-38, -1e38, 3e38, 20.5, -87.25, 1e6)
-# What is smaller a device may take for 0; exp(-87.25), which larger results are made of, is not.
+# A device may take smaller numbers for 0; exp(-87.25), which larger results are made of, is not.
 TINY = 1.2e-38
 
 
@@ -83,8 +83,8 @@ def special(*arrays):
     return ~np.isfinite(sum(arrays))
 
 
-# What PyTorch itself has no answer to: its vector and scalar loops differ, or its formula leaves the range or
-# drops digits on the way to a result that does not.
+# Values for which PyTorch itself has no answer: its vector and scalar loops differ, or its formula leaves
+# the range or drops digits on the way to a result that does not.
 UNDECIDED = {
     "relu6": special,
     "hardtanh": special,
@@ -169,7 +169,7 @@ def test_clamp_bounds(bounds):
     values = combinations(1)[0]
     assert_alike(lambda lib, x: lib.clamp(x, *bounds), values)
     if None not in bounds and bounds[0] != 2.0:
-        # Of the gradient PyTorch's vector and scalar loops have different opinions.
+        # PyTorch's vector and scalar loops disagree about the gradient.
         assert_alike(lambda lib, x: lib.nn.functional.hardtanh(x, *bounds), values, backward=False)
     for name, bound in zip(("clamp_min", "clamp_max"), bounds, strict=True):
         if bound is not None:
@@ -230,7 +230,7 @@ def class_losses():
 @pytest.mark.parametrize("offset", [1e4, 1e6, -1e6, 3e7])
 @pytest.mark.parametrize("shape", [(5, 10), (4, 37), (3, 7, 20), (6,)], ids=str)
 def test_cross_entropy_of_large_logits(shape, offset, rng):
-    """As exact as of small ones: adding what all logits have in common changes nothing."""
+    """The loss is as exact as for small ones: adding a number to all logits changes nothing."""
     logits = (rng.integers(-12, 13, shape) * 4 + offset).astype(np.float32)
     classes = shape[0] if len(shape) == 1 else shape[1]
     indices = np.asarray(rng.integers(0, classes, () if len(shape) == 1 else (shape[0], *shape[2:])))
@@ -396,7 +396,7 @@ def test_the_angle_of_the_origin():
 
 @pytest.mark.parametrize("name", ["addmm", "baddbmm"])
 def test_factors_of_zero(name, rng):
-    """What is multiplied by 0 is left out, infinite or not; its gradient is multiplied."""
+    """A term that is multiplied by 0 is left out, infinite or not; its gradient is multiplied."""
     m, k, n = 9, 40, 35  # of smaller batches PyTorch does not leave the product out
     arrays = [rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((m, n), (m, k), (k, n))]
     arrays[0][0, 0], arrays[1][0, 1], arrays[2][1, 2] = NAN, INF, NAN

@@ -1,8 +1,8 @@
 """Operators with several results of which the loss uses some: every subset, every way to differentiate.
 
 The operators are all of cases/ that give several results in PyTorch, so that a new one joins by itself, and
-those of OTHERS, which are no rows of the table: layers, functions of the user's, chains. What each way sees
-is compared with PyTorch's in float64: which gradients there are, and their values.
+those of OTHERS, which are no rows of the table: layers, functions of the user's, chains. The view of each
+way is compared with PyTorch's in float64: which gradients there are, and their values.
 """
 
 import functools
@@ -259,8 +259,9 @@ def other_after_other(lib, results, subset, leaves):
 
 
 def with_hooks(lib, results, subset, leaves):
-    """What hooks see on results and leaves; they double what they see. Those of results that the loss does
-    not use see None in PyTorch, and are not called here."""
+    """The gradients that hooks see on results and leaves; they double what they see. Those of results that
+    the loss does not use see None in PyTorch, and are not called here.
+    """
     seen = {}
 
     def watching(place):
@@ -314,7 +315,7 @@ WAYS = {
 }
 
 
-# PyTorch computes h of an LSTM's cell from c, on the CPU: ways that see gradients of results tell of that.
+# PyTorch computes h of an LSTM's cell from c, on the CPU: ways that see gradients of results show that.
 OF_RESULTS = (by_grad_towards_results, with_hooks, with_retained_gradients)
 CHAINED = ("lstm_cell",)
 

@@ -33,7 +33,7 @@ def parameters(dtype, seed=1):
 
 
 def give_gradients(step, *lists):
-    """The same numbers of 16 bits to all of them."""
+    """Gives all of them equal numbers of 16 bits."""
     rng = np.random.default_rng([7, step])
     for i, shape in enumerate(SHAPES):
         numbers = ocl.tensor(np.asarray(rng.normal(size=shape), np.float32)).to(lists[0][i].dtype)

@@ -385,7 +385,7 @@ def played(optimizer, schedule, epochs):
 
 
 def rates_of(tree, epochs):
-    """What the rates should be, from those of every part alone."""
+    """The rates that are expected, from those of every part alone."""
     if isinstance(tree, str):
         optimizer = optimizer_of_two_groups()
         return np.array(played(optimizer, made_of(tree, optimizer), epochs))

@@ -117,7 +117,7 @@ def distances(results, truth):
 
 
 def compare(case):
-    """Of the output and of every gradient that is more than rounding: the distances of PyTorch's CPU from
+    """For the output and for every gradient that is more than rounding: the distances of PyTorch's CPU from
     float64 and of ocl, summed over batches."""
     *nets, exact = copies(case.net())
     sums, norms = [0, 0], 0

@@ -1,4 +1,4 @@
-"""What autograd is told of, and gets from, the device: versions, transforms of functions, bad indices."""
+"""Autograd's exchanges with the device: versions, transforms of functions, bad indices."""
 
 import pickle
 import threading
@@ -75,7 +75,7 @@ def test_determinants_of_any_layout(function, layout, monkeypatch):
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
-# Of x [4, 3] and three indices; forward and backward kernels both meet a bad one.
+# Operators of x [4, 3] and three indices; forward and backward kernels both meet a bad one.
 LOSSES = {
     "cross_entropy": lambda x, i: F.cross_entropy(x[:3], i),
     "embedding": lambda x, i: F.embedding(i, x).sum(),
@@ -161,7 +161,7 @@ def test_threads_are_told_of_their_own_backward_passes():
     for thread in threads:
         thread.join()
     assert sorted(bad for bad, _ in told) == [30, 40]
-    assert all(f"out of bounds: {bad}" in text and "thread" not in text for bad, text in told)
+    assert all(f"out of range: {bad}" in text and "thread" not in text for bad, text in told)
     unrelated_pass()
 
 

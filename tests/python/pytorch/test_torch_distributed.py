@@ -101,7 +101,7 @@ def blank(*counts):
 
 
 def collectives(rank, folder):
-    """What work() leaves out, by the names that PyTorch has for them now and by older ones."""
+    """The collectives that work() leaves out, by the names that PyTorch has now and by older ones."""
     join(rank, folder)
     for gather in ("all_gather_into_tensor", "all_gather_single"):
         if hasattr(dist, gather):

@@ -247,7 +247,9 @@ def test_whoever_comes_first(first):
 
 
 def test_memory_of_another_context_is_refused():
-    """As if it came from a library that has met nobody: a tensor's memory under another device's context."""
+    """A capsule that seems to come from a library that has met nobody: a tensor's memory under another
+    device's context.
+    """
     program = """
         import ctypes
         from ctypes import byref, c_int, c_int32, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p

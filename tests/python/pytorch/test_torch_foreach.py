@@ -173,7 +173,7 @@ def test_a_launch_for_each_number():
 
 
 def layouts(base):
-    """The same numbers in many layouts."""
+    """Equal numbers in many layouts."""
     whole = torch.zeros(2, *base.shape)
     gaps = torch.zeros(*base.shape, 2)
     on = [t.to("ocl") for t in (whole, gaps)]

@@ -124,7 +124,8 @@ def test_a_graph_of_the_accelerator_shows_its_kernels(tmp_path):
     assert (tmp_path / "ours.txt").read_text().splitlines() == lines
 
 
-# What a capture lets go of is written by every replay: it must not be another tensor's, nor given back.
+# Memory that a capture lets go of is written by every replay: it must not be another tensor's, nor given
+# back.
 def test_memory_is_the_graphs_own():
     x = torch.randn(300_000, device="ocl")
     graph, y = captured_by_ocl(lambda: (x * 2).exp().log().sub(1).view(-1))

@@ -135,7 +135,8 @@ def test_pytorchs_own_samples_of_bad_arguments(monkeypatch):
     samples = pytest.importorskip("torch.testing._internal.common_methods_invocations")
     compared = 0
     for op in samples.op_db:
-        # Of more dimensions than ocl's tensors have, or taking the CPU for the only device without CUDA.
+        # Samples of more dimensions than ocl's tensors have, or taking the CPU for the only device without
+        # CUDA.
         if op.error_inputs_func is None or op.name in ("median", "aminmax", "amax", "amin", "where"):
             continue
         theirs, ours = (outcomes_of_refusals(op, device) for device in ("cpu", "ocl:0"))

@@ -10,7 +10,7 @@ FORMATS = {4: torch.channels_last, 5: torch.channels_last_3d}
 
 
 def on_both(function, arguments, format):
-    """What it gives on the CPU and on the device, and the gradients of what is given."""
+    """Its results on the CPU and on the device, and the gradients of its inputs."""
     results = []
     for device in ("cpu", "ocl:0"):
         given = [a.detach().clone().to(device).requires_grad_() for a in arguments]

@@ -15,7 +15,7 @@ def mean_of(sample):
     return sample.double().mean().item() if sample.device.type == "cpu" else mean_of(sample.cpu())
 
 
-# What is drawn, its mean, and the standard deviation of one number.
+# The drawn numbers, their mean, and the standard deviation of one number.
 DISTRIBUTIONS = {
     "uniform": (lambda x: x.uniform_(-1, 3), 1, 4 / math.sqrt(12)),
     "normal": (lambda x: x.normal_(2, 3), 2, 3),

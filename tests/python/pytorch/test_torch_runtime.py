@@ -1,4 +1,4 @@
-"""What PyTorch asks of a device beside operators: memory, streams, events, mixed precision, …"""
+"""PyTorch's demands on a device beside operators: memory, streams, events, mixed precision, …"""
 
 import concurrent.futures
 import json
@@ -292,6 +292,35 @@ def test_a_forked_child_says_what_it_cannot_do():
         """)
     assert done.returncode == 0, done.stderr
     assert "fork" in done.stdout and "parent: 6.0" in done.stdout
+
+
+def test_nothing_of_a_backward_pass_is_left_when_python_ends():
+    """On one core the engine's thread is slow to let go of a pass: without the wait, of 15 in 100."""
+    done = run("""
+        import os, weakref
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        import torch, torch_ocl
+        from torch.utils._python_dispatch import TorchDispatchMode
+
+        class Mode(TorchDispatchMode):
+            def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                return function(*args, **(kwargs or {}))
+
+        def backward():
+            mode = Mode()
+            with mode:
+                torch.ones(3, device="ocl", requires_grad=True).clone().sum().backward()
+            return weakref.ref(mode)
+
+        def is_held():
+            mode = backward()
+            torch_ocl._C.finish_backward_passes()
+            return mode() is not None
+
+        print("held:", sum(is_held() for _ in range(200)))
+        torch.set_grad_enabled(False)  # nor does this stop it
+        """)
+    assert done.returncode == 0 and done.stdout == "held: 0\n" and not done.stderr, done.stderr
 
 
 def test_threads_share_a_device():

@@ -225,7 +225,7 @@ def test_lightning_trains(tmp_path):
     assert trainer.checkpoint_callback.best_model_path
 
 
-# What each of two processes runs; `net` begins otherwise in each, and `rows` are shared out among them.
+# The program of each of two processes; `net` begins otherwise in each, and `rows` are shared out among them.
 PROLOGUE = """
 import json, os, pathlib, sys, types, torch
 sys.modules["torchvision._meta_registrations"] = types.ModuleType("none")  # as in load_torchvision

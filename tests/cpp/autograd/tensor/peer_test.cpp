@@ -10,7 +10,7 @@ using namespace testing_support;
 
 namespace {
 
-/** What another language would have for a tensor: it owns the tensor, or is owned. */
+/** The object that another language would have for a tensor: it owns the tensor, or is owned. */
 struct Object {
   Tensor handle;
   int releases = 0;

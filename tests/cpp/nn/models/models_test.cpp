@@ -48,7 +48,8 @@ TEST_F(Models, RefuseUnknownNames) {
                            "list_models() and list_language_models() have the names");
 }
 
-// Pictures of a size whose last planes have several pixels: batch norms of two numbers hardly tell of what those are.
+// Pictures of a size whose last planes have several pixels: batch norms of two numbers hardly show what those
+// are.
 TEST_F(Models, LearnInOneStep) {
   models::ResNet net(small_resnet());
   const Tensor x = rand({2, 3, 64, 64}), target = tensor(std::vector<std::int64_t>{3, 7}, {2});

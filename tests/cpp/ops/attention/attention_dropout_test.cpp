@@ -29,7 +29,7 @@ std::vector<double> dropped_weights(const Tensor& query, const Tensor& key,
   return download_values(output);
 }
 
-// What is dropped is what dropout of the whole matrix drops, whatever computes it.
+// Every implementation drops the elements that dropout of the whole matrix drops.
 TEST(Attention, DropoutDropsTheSameEverywhere) {
   Queue& queue = device().queue();
   std::mt19937 random(6);

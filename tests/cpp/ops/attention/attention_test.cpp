@@ -22,7 +22,7 @@ double larger(double a, double b) {
   return std::isnan(b) || b > a ? b : a;
 }
 
-/** What a mask adds to every score, row-major; `scores` are [batch, queries, keys]. */
+/** The addend of a mask for every score, row-major; `scores` are [batch, queries, keys]. */
 std::vector<double> attended(const std::vector<double>& scores, const Dims& shape, double scale,
                              const std::vector<double>& added, bool is_causal) {
   const auto keys = static_cast<std::size_t>(shape[2]), queries = static_cast<std::size_t>(shape[1]);
@@ -185,7 +185,7 @@ void append(std::vector<double>& all, const std::vector<double>& some) {
   all.insert(all.end(), some.begin(), some.end());
 }
 
-/** What is computed with: weights are rounded to 16-bit dtypes, and to TF32 but at "highest". */
+/** The numbers that are computed with: weights are rounded to 16-bit dtypes, and to TF32 but at "highest". */
 struct Numbers {
   DType dtype = DType::float32;
   MatmulPrecision precision = MatmulPrecision::highest;
@@ -196,9 +196,10 @@ struct Numbers {
   }
 };
 
-/** What is not rounded each to its own. Rounding weights to TF32, by up to 2^-11, is up to 1.6e-3 of the
- * largest in gradients, through the rows' sums of output times its gradient (products emulated in double on
- * values drawn as here, 40 times each shape); or of their largest term, where those leave nothing. */
+/** The gradients that are not rounded, each to its own. Rounding weights to TF32, by up to 2^-11, is up
+ * to 1.6e-3 of the largest in gradients, through the rows' sums of output times its gradient (products
+ * emulated in double on values drawn as here, 40 times each shape); or of their largest term, where those
+ * leave nothing. */
 void expect_precise(const std::vector<double>& values, const std::vector<double>& expected, double relative,
                     double absolute, const Numbers& numbers, double largest_term = 0) {
   if (numbers.rounding() == 0) return expect_close(values, expected, relative, absolute);
@@ -347,8 +348,8 @@ TEST(Attention, EveryImplementationAtTheEdgesOfBlocks) {
     });
 }
 
-// What is infinite, NaN or rounds to an infinity (3.4e38, in TF32) reaches the results that plain sums take
-// it to, and no others: in the second of two items, of several blocks.
+// A number that is infinite, NaN or rounds to an infinity (3.4e38, in TF32) reaches the results that plain
+// sums take it to, and no others: in the second of two items, of several blocks.
 TEST(Attention, EveryImplementationWithWhatIsNotFinite) {
   constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const auto place = [](std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {

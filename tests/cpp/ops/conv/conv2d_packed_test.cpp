@@ -77,7 +77,7 @@ TEST(Conv2dPacked, ElsewhereNoSizeIsTooLarge) {
     EXPECT_FALSE(each.can_take(info, {sizes, any, any, any, MatmulPrecision::medium})) << each.name;
 }
 
-// Of sizes as conv2d gives them: a stride that is never taken is 1.
+// The sizes that conv2d gives: a stride that is never taken is 1.
 TEST(Conv2dMapped, PlanesAreProductsWhereResultsLieAsTheyDo) {
   const DeviceInfo hopper = nvidia_card(90);
   const Tensor any = Tensor::empty(device(), {2, 16, 4, 2}, DType::bfloat16);

@@ -187,7 +187,8 @@ TEST(Conv2d, WhatNoWindowMeetsDoesNotCount) {
   for_each_implementation("conv2d_backward_weight", check_narrow);
 }
 
-/** Below "highest", and in 16-bit tensors, of either dtype in turn. What takes "high" takes "medium". */
+/** Below "highest", and in 16-bit tensors, of either dtype in turn. An implementation that takes "high" takes
+ * "medium". */
 void check_lower_precisions(const Case& c) {
   const DType half = c.x[0] % 2 == 0 ? DType::bfloat16 : DType::float16;
   for (const DType dtype : {DType::float32, half}) check<float>(c, 1e-6, MatmulPrecision::medium, dtype);

@@ -24,7 +24,7 @@ struct Case {
   Dims y() const { return conv2d_output_shape(x, weight, geometry()); }
 };
 
-/** What a direction gives: exactly, as plain float32 sums, and the sums of the magnitudes. */
+/** The result of a direction: exactly, as plain float32 sums, and the sums of the magnitudes. */
 struct Expected {
   std::vector<double> exact, magnitude;
   std::vector<float> plain;
@@ -187,8 +187,8 @@ TEST(Conv2dWinograd, DeepSums) {
   if (!check_all(cases, no_negatives)) GTEST_SKIP() << "none here";
 }
 
-// Of plain sums in float32 that are made of chains, as those of the direct product are where its depth is not
-// split; sums over channels in one chain would be six times as far off.
+// The error of plain sums in float32 that are made of chains, as those of the direct product are where its
+// depth is not split; sums over channels in one chain would be six times as far off.
 TEST(Conv2dWinograd, DeepSumsAreNearlyAsExactAsPlainOnes) {
   constexpr int chain = 512;
   const Case c{{1, 512, 12, 12}, {8, 512, 3, 3}, {1, 1}};

@@ -37,7 +37,7 @@ std::vector<Options> of_all_transposes() {
   return all;
 }
 
-/** As each implementation may multiply: what takes "high" takes "medium". */
+/** The precisions of each implementation: one that takes "high" takes "medium". */
 std::vector<Options> of_all_transposes_and_precisions() {
   std::vector<Options> all;
   for (Options o : of_all_transposes()) {
@@ -323,7 +323,7 @@ TEST(Gemm, EveryImplementationTakesFewRowsOrColumns) {
   });
 }
 
-/** Of a product's results, each in units of the root of its terms' squares, the root of the mean of the
+/** For a product's results, each in units of the root of its terms' squares, the root of the mean of the
  * squares: how far they are from the exact ones, and how large those are. */
 struct Distance {
   double error, size;
@@ -455,7 +455,7 @@ TEST(Gemm, WarpsTakeWordsAsTheyLieOrPacked) {
     EXPECT_TRUE(each.can_take(ampere, problem(any32, 512, 512, 1, MatmulPrecision::medium)));
     EXPECT_FALSE(each.can_take(ampere, problem(any32, 512, 512, 1, MatmulPrecision::high)));
     EXPECT_FALSE(each.can_take(nvidia_card(75), problem(any, 512, 512, 1)));
-    // What is packed costs a pass over it.
+    // An operand that is packed costs a pass over it.
     const double as_it_lies = each.expected_cost(ampere, problem(any, 512, 512, 1));
     EXPECT_LT(as_it_lies, each.expected_cost(ampere, problem(any, 512, 1, 4096)));
     EXPECT_LT(as_it_lies, each.expected_cost(ampere, problem(any, 508, 508, 1)));

@@ -139,7 +139,7 @@ TEST(Index, NothingIsIndexed) {
   write_places(queue, none, index, x, false, Negative::wraps, index_check());
   add_at_places(queue, none, index, x, 1, std::nullopt, Negative::wraps, index_check());
   EXPECT_EQ(download<float>(x), (std::vector<float>{1, 2, 3}));
-  // Of a tensor without places every index is out of range.
+  // Every index of a tensor without places is out of range.
   const Tensor first = upload<std::int64_t>({0}, {1, 1, 1}), y = upload<float>({7}, {1, 1, 1});
   read_places(queue, none, first, y, Negative::wraps, index_check());
   expect_error<IndexError>([&] { queue.finish(); }, "index out of range: 0");

@@ -45,7 +45,7 @@ struct Reference {
   double total_weight = 0;
 };
 
-/** What PyTorch defines, in double; `normalise` false: the scores are log-probabilities already. */
+/** PyTorch's definition, in double; `normalise` false: the scores are log-probabilities already. */
 Reference reference(const Batch& b, const std::vector<float>& x, const std::vector<std::int64_t>& target,
                     const std::vector<float>& probabilities, const std::vector<float>& weight,
                     const std::vector<float>& grad, bool normalise) {

@@ -74,7 +74,7 @@ void check(const Batch& b, float shift = 0, DType dtype = DType::float32) {
   for (const double v : r.variance) expected_invstd.push_back(1 / std::sqrt(v + eps));
   const double count = static_cast<double>(b.n * b.s);
 
-  // Of both ways to the same result.
+  // The results of both ways.
   for (const bool fused : {false, true}) {
     const Tensor running_mean = upload(weight, {b.c}), running_variance = upload(bias, {b.c});
     const RunningStatistics running{&running_mean, &running_variance, 0.3};

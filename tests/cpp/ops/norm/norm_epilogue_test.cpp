@@ -187,11 +187,8 @@ TEST(NormEpilogue, Errors) {
   const auto forward = [&](const NormEpilogue& epilogue) {
     batch_norm_forward(queue(), in.x, r.mean, r.invstd, nullptr, nullptr, r.y, epilogue);
   };
-  expect_error<ValueError>(
-      [&] {
-        forward({nullptr, &pointwise_op("gelu")});
-      },
-      "batch_norm: gelu cannot follow in the norm's kernels");
+  expect_error<ValueError>([&] { forward({nullptr, &pointwise_op("gelu")}); },
+                           "batch_norm: gelu cannot follow in the norm's kernels");
   expect_error<ValueError>([&] { forward({&in.addend, &pointwise_op("hardswish")}); }, "behind an addend");
   expect_error<ValueError>([&] { forward({&in.weight, nullptr}); }, "batch_norm: expected the addend");
   expect_error<ValueError>(

@@ -141,7 +141,7 @@ void check_adam(const AdamKin& o, const std::vector<std::int64_t>& sizes) {
       states, update,
       [&](Queue& q, ParameterPack& pack, std::vector<OptimizedParameter> p, int step) {
         for (OptimizedParameter& one : p) one.step = upload(std::vector<float>{static_cast<float>(step)}, {});
-        fused_step(q, pack, p, adam_by_steps_on_device(options));
+        fused_step(q, pack, p, optimizer_rule("Adam").update_by_steps_on_device(options));
       },
       sizes);
 }

@@ -16,13 +16,13 @@ std::vector<double> drawn(std::int64_t size, unsigned seed) {
   return {all.begin(), all.end()};
 }
 
-/** The same numbers twice: as `dtype` stores them, and those in float32. */
+/** Numbers in two forms: as `dtype` stores them, and those in float32. */
 struct Twin {
   Twin(DType dtype, const std::vector<double>& values)
       : half(upload_as(dtype, values, {static_cast<std::int64_t>(values.size())})),
         single(upload_as(DType::float32, download_values(half), half.shape)) {}
 
-  /** What the step of float32 has left there, rounded, is what the other has left; the next step begins
+  /** The step of float32, rounded, leaves the numbers that the other leaves; the next step begins
    * there. */
   void expect_alike(Queue& queue) const {
     if (half.numel() == 0) return;
@@ -101,10 +101,10 @@ TEST(HalfParameters, AdamByStepsOnTheDevice) {
       now.shape = {1};
       now.offset = 1;
       fused_step(queue, pack, {{p.half, g.half, {first.half, second.half, top.half}, now}},
-                 adam_by_steps_on_device(options));
+                 optimizer_rule("Adam").update_by_steps_on_device(options));
       fused_step(queue, pack_of_single,
                  {{p.single, g.single, {first.single, second.single, top.single}, now}},
-                 adam_by_steps_on_device(options));
+                 optimizer_rule("Adam").update_by_steps_on_device(options));
       for (const Twin* twin : {&p, &first, &second, &top}) twin->expect_alike(queue);
     }
   }

@@ -60,7 +60,7 @@ TEST(MultiTensorPointwise, NumbersAndParameters) {
     for (std::size_t k = 0; k < a.values[i].size(); ++k)
       expected.push_back(a.values[i][k] - 3 * b.values[i][k] * c.values[i][k]);
     expect_close(download<float>(out.tensors[i]), expected, 1e-6, 1e-6);
-    // What lies before the tensor in its memory stays.
+    // Memory before the tensor stays as it is.
     Tensor before = out.tensors[i];
     before.offset = 0;
     before.shape = {3};
@@ -68,7 +68,7 @@ TEST(MultiTensorPointwise, NumbersAndParameters) {
         random_floats(static_cast<std::size_t>(sizes[i]) + 3, 300 + static_cast<unsigned>(i));
     EXPECT_EQ(download<float>(before), std::vector<float>(drawn.begin(), drawn.begin() + 3));
   }
-  // The same pack with other tensors, and the number on the other side.
+  // That pack with other tensors, and the number on the other side.
   rows.clear();
   for (std::size_t i = 2; i < sizes.size(); ++i) rows.push_back({out.tensors[i], {a.tensors[i]}});
   multi_tensor_pointwise(queue, pack, forward_expression(pointwise_op("div")), rows, {Scalar(2), {}}, {});

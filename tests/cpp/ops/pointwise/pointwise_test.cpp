@@ -27,7 +27,7 @@ const PointwiseExpression& all_at_once() {
   return program->expressions().front();
 }
 
-/** What all_at_once gives for shapes `a` and `b` that broadcast; the number c is 2, the parameter 3. */
+/** The result of all_at_once for shapes `a` and `b` that broadcast; the number c is 2, the parameter 3. */
 struct Expected {
   Dims shape;
   std::vector<double> first, second;

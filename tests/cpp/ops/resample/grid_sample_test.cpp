@@ -54,7 +54,7 @@ void for_each_geometry(const Check& check) {
       }
 }
 
-/** What makes the gradient by the input that of a linear function: <sampled(x), dy> = <x, dx>. */
+/** The rule of the gradient of a linear function by its input: <sampled(x), dy> = <x, dx>. */
 void check_adjoint(const GridGeometry& g, const Dims& xs, const Dims& out) {
   const Dims gs = grid_shape(xs, out), ys = grid_sample_output_shape("grid_sample", xs, gs, g);
   const auto x = random_floats(product(xs), 1), dy = random_floats(product(ys), 2);

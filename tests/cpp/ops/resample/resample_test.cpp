@@ -21,7 +21,8 @@ double dot(const std::vector<float>& a, const std::vector<float>& b) {
   return sum;
 }
 
-/** What makes `backward` the gradient of the linear `forward`: <forward(x), dy> = <x, backward(dy)>. */
+/** The rule by which `backward` is the gradient of the linear `forward`: <forward(x), dy> = <x,
+ * backward(dy)>. */
 void check_adjoint(const Dims& xs, const Dims& ys, const Map& forward, const Map& backward) {
   const auto x = random_floats(product(xs), 1), dy = random_floats(product(ys), 2);
   Queue& queue = device().queue();

@@ -104,7 +104,7 @@ TEST(Scan, OtherFloatingDtypes) {
   }
 }
 
-// What comes before the first infinity or NaN does not see it, in either direction.
+// Elements before the first infinity or NaN do not see it, in either direction.
 TEST(Scan, InfinitiesAndNan) {
   Queue& queue = device().queue();
   constexpr float inf = std::numeric_limits<float>::infinity();

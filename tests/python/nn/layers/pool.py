@@ -31,4 +31,8 @@ LAYERS = {
     "adaptive_max_pool_3d": layer(lambda nn: nn.AdaptiveMaxPool3d(2), (2, 3, 5, 4, 7)),
     "adaptive_max_pool": layer(lambda nn: nn.AdaptiveMaxPool2d((3, 5)), (2, 3, 7, 8)),
     "adaptive_max_pool_1d": layer(lambda nn: nn.AdaptiveMaxPool1d(4), (2, 3, 7)),
+    "lp_pool_1d": layer(lambda nn: nn.LPPool1d(2, 3, stride=2), (2, 3, 8)),
+    "lp_pool": layer(lambda nn: nn.LPPool2d(2.0, (3, 2), ceil_mode=True), (2, 3, 8, 7)),
+    "lp_pool_3d": layer(lambda nn: nn.LPPool3d(1, 2), (1, 3, 4, 5, 4)),
+    "lp_pool_maxima": layer(lambda nn: nn.LPPool2d(float("inf"), 2), (2, 3, 8, 7)),
 }

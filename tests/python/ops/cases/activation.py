@@ -26,3 +26,16 @@ def glu(draw):
 @errors("glu")
 def glu_errors():
     return [lambda lib: lib.nn.functional.glu(lib.zeros(2, 4), 2)]
+
+
+@cases("rrelu")
+def rrelu(draw):
+    """Not training: what is random stands in test_random.py."""
+    x = draw.floats(draw.shape(0, 4))
+    options = {"lower": 0.2, "upper": draw.choice([0.2, 0.75])} if draw.chance(0.7) else {}
+    return Case(lambda lib, x: lib.nn.functional.rrelu(x, **options), x)
+
+
+@errors("rrelu")
+def rrelu_errors():
+    return [lambda lib: lib.nn.functional.rrelu(lib.zeros(2), 0.5, 0.25, True)]

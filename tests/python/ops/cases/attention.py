@@ -6,7 +6,7 @@ from cases.harness import Case, Input, cases, errors
 
 
 def mask_shape(draw, heads, queries, keys):
-    """What broadcasts to the scores; PyTorch's kernels want at least two dimensions."""
+    """A shape that broadcasts to the scores; PyTorch's kernels want at least two dimensions."""
     rows = tuple(1 if draw.chance(0.3) else size for size in (queries, keys))
     return (*draw.broadcastable(heads), *rows)
 

@@ -4,7 +4,7 @@ from cases.harness import Case, cases, errors
 
 
 def one_or_tuple(draw, numbers):
-    """As PyTorch takes them: one number where they are equal, at times, else a tuple."""
+    """A form that PyTorch takes: one number where they are equal, at times, else a tuple."""
     return numbers[0] if len(set(numbers)) == 1 and draw.chance(0.5) else tuple(numbers)
 
 
@@ -78,6 +78,42 @@ def transposed_convolution(draw, name):
     return Case(
         lambda lib, *tensors: getattr(lib.nn.functional, name)(*tensors, **options), *inputs, unit="sums"
     )
+
+
+@cases("convolution")
+def convolution_by_dimensions(draw):
+    axes = draw.integer(1, 3)
+    transposed = draw.chance(0.5)
+    groups, c, features = channels(draw)
+    kernel, stride, dilation = ([draw.integer(1, 3) for _ in range(axes)] for _ in range(3))
+    added = [
+        draw.integer(0, max(s, d) - 1) if transposed else 0 for s, d in zip(stride, dilation, strict=True)
+    ]
+    padding = [draw.integer(0, k // 2) for k in kernel]
+    size = [d * (k - 1) + draw.integer(1, 4) for k, d in zip(kernel, dilation, strict=True)]
+    weight = (c, features // groups, *kernel) if transposed else (features, c // groups, *kernel)
+    inputs = [draw.floats((draw.integer(0, 3), c, *size)), draw.floats(weight)]
+    if draw.chance(0.6):
+        inputs.append(draw.floats((features,)))
+    settings = [stride, padding, dilation, transposed, added, groups]
+    return Case(
+        lambda lib, x, weight, bias=None: lib.convolution(x, weight, bias, *settings), *inputs, unit="sums"
+    )
+
+
+@errors("convolution")
+def convolution_by_dimensions_errors():
+    def call(x, weight, stride=(1,), transposed=False, output_padding=(0,)):
+        return lambda lib: lib.convolution(
+            lib.ones(*x), lib.ones(*weight), None, stride, (0,), (1,), transposed, output_padding, 1
+        )
+
+    return [
+        call((1, 4, 5), (2, 4)),
+        call((1, 4, 5, 5), (2, 4, 3, 3), stride=(1, 1, 1)),
+        call((1, 4, 5, 5), (2, 3, 3, 3)),
+        call((1, 4, 5, 5), (4, 3, 3, 3), transposed=True, output_padding=(1,)),
+    ]
 
 
 def call(name, x, weight, **options):

@@ -1,4 +1,4 @@
-"""What random cases are made of: inputs with a layout, a source to draw from, and the lists of all cases."""
+"""The parts of random cases: inputs with a layout, a source to draw from, and the lists of all cases."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -174,7 +174,7 @@ class Draw:
         return float(np.float32(self.rng.uniform(low, high)))
 
     def shape(self, low=0, high=4, largest=9, empty=True):
-        """Of rank low to high; some sizes are 1, and with `empty` a few are 0."""
+        """A shape of rank low to high; some sizes are 1, and with `empty` a few are 0."""
         sizes = [self.size(largest) for _ in range(self.integer(low, high))]
         if empty and sizes and self.chance(0.05):
             sizes[self.integer(0, len(sizes) - 1)] = 0
@@ -219,7 +219,7 @@ class Draw:
         return self._lay_out(lambda s: self.rng.random(s) < 0.5, shape, layout)
 
     def numbers(self, shape, low=-3, high=3, dtypes=DTYPES, layout=None):
-        """Of one of `dtypes`, drawn."""
+        """A tensor of one of `dtypes`, drawn."""
         dtype = self.choice(dtypes)
         if dtype == "bool":
             return self.booleans(shape, layout)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from cases.harness import Case, Input, cases, errors, is_torch
+from cases.harness import DENSE, Case, Input, cases, errors, is_torch
 
 
 def index_shape(draw, shape, dim):
-    """Of an index for gather and scatter: any size at dim, elsewhere at most that of the tensor."""
+    """The shape of an index for gather and scatter: any size at dim, elsewhere at most that of the tensor."""
     sizes = [s if draw.chance(0.6) else draw.integer(min(s, 1), s) for s in shape]
     if sizes:
         sizes[dim] = draw.integer(1, 9) if shape[dim] else 0
@@ -352,3 +352,228 @@ def triangles(draw, name):
 @errors("tril", "triu")
 def triangle_errors(name):
     return [lambda lib: getattr(lib, name)(lib.zeros((3,)))]
+
+
+@cases("embedding_bag")
+def embedding_bag(draw):
+    count, mode = draw.integer(2, 9), draw.choice(["sum", "mean", "max"])
+    weight = draw.floats((count, draw.integer(1, 20)))
+    if mode == "max":
+        weight = draw.distinct(weight.shape)
+    shape = (draw.integer(0, 5), draw.integer(1, 6)) if draw.chance(0.5) else (draw.integer(0, 20),)
+    dtype = index_dtype(draw)
+    tokens = draw.integers(shape, 0, count, dtype)
+    options = {} if mode == "mean" and draw.chance(0.5) else {"mode": mode}
+    inputs = [tokens, weight]
+    if len(shape) == 1:
+        begins = np.sort(draw.rng.integers(0, shape[0] + 1, draw.integer(1, 5))).astype(dtype)
+        begins[0] = 0
+        if draw.chance(0.4):
+            options["include_last_offset"] = True
+            begins = np.append(begins, np.array(shape[0], dtype))
+        inputs.append(begins)
+    weighted = mode == "sum" and draw.chance(0.5)
+    if weighted:
+        inputs.append(draw.floats(shape))
+    if draw.chance(0.5):
+        options["padding_idx"] = draw.integer(-count, count - 1)
+
+    def function(lib, tokens, weight, *others):
+        given = dict(options)
+        if len(shape) == 1:
+            given["offsets"] = others[0]
+        if weighted:
+            given["per_sample_weights"] = others[-1]
+        return lib.nn.functional.embedding_bag(tokens, weight, **given)
+
+    # The padding row's gradient is left out, whatever differences say.
+    return Case(function, *inputs, unit="sums", gradcheck="padding_idx" not in options)
+
+
+@errors("embedding_bag")
+def embedding_bag_errors():
+    def of(tokens, *more, weight=(3, 2), **options):
+        return lambda lib: lib.nn.functional.embedding_bag(
+            lib.tensor(tokens), lib.zeros(weight), *(lib.tensor(m) for m in more), **options
+        )
+
+    return [
+        of([0, 1]),
+        of([[0, 1]], [0]),
+        of([[[0, 1]]]),
+        of([0, 1], [[0]]),
+        of([0, 1], [0], weight=(3, 2, 2)),
+        of([[0, 1]], mode="median"),
+        of([[0, 3]]),
+        of([[0, 1]], padding_idx=3),
+        lambda lib: lib.nn.functional.embedding_bag(
+            lib.tensor([[0, 1]]), lib.zeros(3, 2), mode="sum", per_sample_weights=lib.ones(2)
+        ),
+    ]
+
+
+def places_in_flat(draw, x, distinct=False):
+    """An index of any shape into the flattened x; with `distinct` of no place twice."""
+    count = x.array.size
+    shape = draw.shape(0, 3, largest=5) if count else (0,)
+    if not distinct:
+        return draw.integers(shape, -count, max(count, 1))
+    chosen = draw.rng.permutation(count)[: draw.integer(0, count)]
+    signs = draw.rng.random(chosen.shape) < 0.3
+    return Input(np.where(signs, chosen - count, chosen).astype(np.int64), "contiguous")
+
+
+@cases("take")
+def take(draw):
+    x = draw.numbers(draw.shape(0, 4), -9, 9) if draw.chance(0.3) else draw.floats(draw.shape(0, 4))
+    return Case(lambda lib, x, index: lib.take(x, index), x, places_in_flat(draw, x))
+
+
+@errors("take")
+def take_errors():
+    return [
+        lambda lib: lib.take(lib.zeros((2, 3)), lib.ones((1,), dtype=lib.int64) * 6),
+        lambda lib: lib.take(lib.zeros((2, 3)), lib.ones((1,), dtype=lib.int64) * -7),
+        lambda lib: lib.take(lib.zeros((2, 3)), lib.zeros((1,))),
+        lambda lib: lib.take(lib.zeros((0,)), lib.zeros((1,), dtype=lib.int64)),
+    ]
+
+
+@cases("put_")
+def put_(draw):
+    x = draw.floats(draw.shape(0, 4))
+    accumulate = draw.chance(0.5)
+    # PyTorch leaves open which of several writes to one place counts.
+    index = places_in_flat(draw, x, distinct=not accumulate)
+    source = draw.floats(index.shape)
+    turned = draw.chance(0.5)
+
+    def call(lib, x, index, source):
+        y = x.clone()
+        (y.transpose(0, -1) if turned and y.ndim else y).put_(index, source, accumulate)
+        return y
+
+    return Case(call, x, index, source, unit="sums")
+
+
+@errors("put_")
+def put_errors():
+    def call(lib, index, source, dtype="float32", index_dtype="int64", value=0):
+        places = lib.zeros(index, dtype=getattr(lib, index_dtype)) + value
+        return lib.zeros((2, 3)).put_(places, lib.zeros(source, dtype=getattr(lib, dtype)))
+
+    return [
+        lambda lib: call(lib, (2,), (3,)),
+        lambda lib: call(lib, (2,), (2,), "float64"),
+        lambda lib: call(lib, (2,), (2,), index_dtype="float32"),
+        lambda lib: call(lib, (2,), (2,), value=6),
+        lambda lib: lib.zeros((0,)).put_(lib.zeros((1,), dtype=lib.int64), lib.zeros((1,))),
+    ]
+
+
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+
+def reduced_into(draw, floating):
+    """Numbers of which products stay small, some of them equal."""
+    return lambda shape: Input(
+        draw.rng.choice([0.5, 1.0, -1.0, 1.5, 0.75, 0.0], shape).astype(np.float32)
+        if floating
+        else draw.rng.integers(-2, 4, shape).astype(np.int64),
+        draw.choice(DENSE),
+        draw.integer(0, 1000),
+    )
+
+
+@cases("scatter_reduce")
+def scatter_reduce(draw):
+    of = reduced_into(draw, draw.chance(0.8))
+    x = of(draw.shape(0, 3, 6, empty=False))
+    dim = draw.dim(x)
+    shape = index_shape(draw, x.shape, dim) if x.ndim else draw.choice([(), (3,)])
+    index = draw.integers(shape, 0, x.shape[dim] if x.ndim else 1)
+    src = of(larger(draw, shape)) if x.ndim else of(shape)
+    reduce, include_self = draw.choice((*REDUCTIONS, "max")), draw.chance(0.6)
+    return Case(
+        lambda lib, x, i, s: lib.scatter_reduce(x, dim, i, s, reduce, include_self=include_self),
+        x,
+        index,
+        src,
+        unit="largest",
+        # PyTorch has no gradient of a larger src, nor of "max".
+        backward=src.shape == index.shape and reduce != "max",
+        gradcheck=reduce in ("sum", "mean", "prod"),
+    )
+
+
+@errors("scatter_reduce")
+def scatter_reduce_errors():
+    def call(lib, reduce="sum", dim=0, index=(2, 3), src=(2, 3), dtype="float32"):
+        index = lib.zeros(index, dtype=lib.int64)
+        return lib.scatter_reduce(
+            lib.zeros(2, 3), dim, index, lib.zeros(src, dtype=getattr(lib, dtype)), reduce
+        )
+
+    return [
+        lambda lib: call(lib, "median"),
+        lambda lib: call(lib, dim=2),
+        lambda lib: call(lib, src=(2, 2)),
+        lambda lib: call(lib, index=(2,), src=(2,)),
+        lambda lib: call(lib, dtype="int64"),
+        lambda lib: lib.scatter_reduce(lib.zeros(2), 0, lib.tensor([2]), lib.zeros(1), "amax"),
+    ]
+
+
+@cases("index_reduce")
+def index_reduce(draw):
+    of = reduced_into(draw, draw.chance(0.8))
+    x = of(draw.shape(1, 3, 6, empty=False))
+    dim, n = draw.dim(x), draw.integer(1, 9)
+    source = of(tuple(n if d == dim % x.ndim else s for d, s in enumerate(x.shape)))
+    index = draw.integers((n,), 0, x.shape[dim])
+    reduce, include_self = draw.choice(REDUCTIONS[1:]), draw.chance(0.6)
+    return Case(
+        lambda lib, x, i, s: lib.index_reduce(x, dim, i, s, reduce, include_self=include_self),
+        x,
+        index,
+        source,
+        unit="largest",
+        gradcheck=reduce in ("mean", "prod"),
+    )
+
+
+@errors("index_reduce")
+def index_reduce_errors():
+    def call(lib, reduce="amax", dim=0, index=(2,), source=(2, 3)):
+        return lib.index_reduce(
+            lib.zeros(2, 3), dim, lib.zeros(index, dtype=lib.int64), lib.zeros(source), reduce
+        )
+
+    return [
+        lambda lib: call(lib, "sum"),
+        lambda lib: call(lib, dim=2),
+        lambda lib: call(lib, source=(3, 3)),
+        lambda lib: call(lib, index=(2, 1)),
+    ]
+
+
+@cases("masked_scatter")
+def masked_scatter(draw):
+    x = draw.floats(draw.shape(0, 4))
+    mask = draw.booleans(draw.broadcastable(x.shape))
+    count = int(np.broadcast_to(mask.array, x.shape).sum())
+    source = draw.floats((count + draw.integer(0, 3),))
+    return Case(lambda lib, x, mask, s: lib.masked_scatter(x, mask, s), x, mask, source)
+
+
+@errors("masked_scatter")
+def masked_scatter_errors():
+    def call(lib, mask="bool", source=(6,), dtype="float32"):
+        mask = lib.ones(2, 3, dtype=getattr(lib, mask))
+        return lib.masked_scatter(lib.zeros(2, 3), mask, lib.zeros(source, dtype=getattr(lib, dtype)))
+
+    return [
+        lambda lib: call(lib, mask="int64"),
+        lambda lib: call(lib, source=(5,)),
+        lambda lib: call(lib, dtype="int64"),
+    ]

@@ -2,7 +2,7 @@
 
 import torch
 
-from cases.harness import Case, cases, errors
+from cases.harness import DENSE, Case, cases, errors
 
 WHOLE = ("int64", "int32", "uint8")
 
@@ -128,7 +128,7 @@ REPEATED = ("ii->i", "ii", "iij->ij", "iji,j->i", "bii,bij->bj")
 @cases("einsum")
 def einsum(draw):
     equation = draw.choice(REPEATED if draw.chance(0.2) else EQUATIONS)
-    sizes = {letter: draw.integer(1, 6) for letter in set(equation) if letter.isalpha()}
+    sizes = {letter: draw.integer(1, 6) for letter in sorted(set(equation)) if letter.isalpha()}
     batch = draw.shape(0, 2, 4, empty=False)
     shapes = []
     for subscripts in equation.split("->")[0].replace(" ", "").split(","):
@@ -175,3 +175,166 @@ def bad_linear():
         lambda lib: lib.nn.functional.linear(lib.zeros(2, 3), lib.zeros(4, 5)),
         lambda lib: lib.mm(lib.zeros(2, 2), lib.zeros(2, 2, dtype=lib.int64)),
     ]
+
+
+@cases("bilinear")
+def bilinear(draw):
+    batch = draw.shape(0, 2)
+    outputs, firsts, seconds = (draw.size() for _ in range(3))
+    inputs = [draw.floats((*batch, firsts)), draw.floats((*batch, seconds))]
+    inputs.append(draw.floats((outputs, firsts, seconds)))
+    if draw.chance(0.6):
+        inputs.append(draw.floats((outputs,)))
+    return Case(lambda lib, *given: lib.nn.functional.bilinear(*given), *inputs, unit="sums")
+
+
+@errors("bilinear")
+def bilinear_errors():
+    def of(*shapes):
+        return lambda lib: lib.nn.functional.bilinear(*(lib.zeros(*shape) for shape in shapes))
+
+    return [
+        of((2, 3), (2, 4), (5, 3, 3)),
+        of((2, 3), (2, 4), (5, 4, 4)),
+        of((2, 3), (3, 4), (5, 3, 4)),
+        of((2, 3), (1, 2, 4), (5, 3, 4)),
+        of((2, 3), (2, 4), (5, 3, 4), (4,)),
+    ]
+
+
+@cases("mv")
+def mv(draw):
+    m, k = size(draw), size(draw)
+    return Case(lambda lib, a, b: lib.mv(a, b), *operands(draw, (m, k), (k,)), unit="sums")
+
+
+@cases("addmv")
+def addmv(draw):
+    m, k = size(draw), size(draw)
+    tensors = operands(draw, draw.choice([(m,), (1,), ()]), (m, k), (k,))
+    return Case(added("addmv", factors(draw, tensors)), *tensors, unit="largest")
+
+
+@cases("addr")
+def addr(draw):
+    m, n = size(draw), size(draw)
+    shapes = draw.choice([(m, n), (n,), (m, 1), ()]), (m,), (n,)
+    if draw.chance(0.2):
+        beta = draw.choice([0, 1])
+        return Case(lambda lib, *t: lib.addr(*t, beta=beta), *map(draw.booleans, shapes))
+    tensors = operands(draw, *shapes)
+    return Case(added("addr", factors(draw, tensors)), *tensors, unit="largest")
+
+
+@cases("addbmm")
+def addbmm(draw):
+    b, m, k, n = draw.integer(1, 4), size(draw), size(draw), size(draw)
+    tensors = operands(draw, draw.choice([(m, n), (n,), (m, 1), ()]), (b, m, k), (b, k, n))
+    return Case(added("addbmm", factors(draw, tensors)), *tensors, unit="largest")
+
+
+@cases("tensordot")
+def tensordot(draw):
+    a, b = (
+        [draw.integer(1, 4) for _ in range(draw.integer(1, 3))],
+        [draw.integer(1, 4) for _ in range(draw.integer(1, 3))],
+    )
+    count = draw.integer(0, min(len(a), len(b)))
+    if draw.chance(0.4):
+        b[:count] = a[len(a) - count :]
+        return Case(
+            lambda lib, x, y: lib.tensordot(x, y, count), *operands(draw, tuple(a), tuple(b)), unit="sums"
+        )
+    of_a, of_b = ([int(d) for d in draw.rng.permutation(len(t))[:count]] for t in (a, b))
+    for i, j in zip(of_a, of_b, strict=True):
+        b[j] = a[i]
+    return Case(
+        lambda lib, x, y: lib.tensordot(x, y, dims=(of_a, of_b)),
+        *operands(draw, tuple(a), tuple(b)),
+        unit="sums",
+    )
+
+
+@cases("inner")
+def inner(draw):
+    k = size(draw)
+    shapes = draw.choice([((k,), (k,)), ((3, k), (k,)), ((2, 3, k), (4, k)), ((), (k,)), ((2, k), ())])
+    return Case(lambda lib, a, b: lib.inner(a, b), *operands(draw, *shapes), unit="sums")
+
+
+@cases("kron")
+def kron(draw):
+    # PyTorch refuses layouts that it cannot view otherwise.
+    a, b = (draw.floats(draw.shape(0, 3, 4), layout="contiguous") for _ in range(2))
+    return Case(lambda lib, x, y: lib.kron(x, y), a, b)
+
+
+@cases("cross")
+def cross(draw):
+    shape = list(draw.shape(1, 3, 5, empty=False))
+    dim = draw.dim(len(shape))
+    shape[dim] = 3
+    other = [1 if draw.chance(0.2) and d != dim % len(shape) else s for d, s in enumerate(shape)]
+    tensors = operands(draw, tuple(shape), tuple(other))
+    if shape.index(3) == dim % len(shape) and draw.chance(0.5):
+        return Case(lambda lib, a, b: lib.cross(a, b), *tensors, unit="largest")
+    return Case(lambda lib, a, b: lib.cross(a, b, dim=dim), *tensors, unit="largest")
+
+
+@cases("renorm")
+def renorm(draw):
+    x = draw.floats(
+        tuple(draw.integer(2, 6) for _ in range(draw.integer(2, 4))), 0.2, 3.0, draw.choice(DENSE)
+    )
+    p, dim, most = draw.choice([1, 2, 0.5, 3.0]), draw.dim(x), draw.choice([0.5, 2, 1000])
+    return Case(lambda lib, x: lib.renorm(x, p, dim, most), x, unit="largest")
+
+
+@errors("renorm")
+def renorm_errors():
+    return [
+        lambda lib: lib.renorm(lib.zeros(3), 2, 0, 1),
+        lambda lib: lib.renorm(lib.zeros(2, 3), -1, 0, 1),
+        lambda lib: lib.renorm(lib.zeros(2, 3), 2, 2, 1),
+        lambda lib: lib.renorm(lib.zeros(2, 3), 2, 0, -1),
+        lambda lib: lib.renorm(lib.zeros(2, 3, dtype=lib.int64), 2, 0, 1),
+    ]
+
+
+@errors("cross")
+def cross_errors():
+    return [
+        lambda lib: lib.cross(lib.zeros(2), lib.zeros(2)),
+        lambda lib: lib.cross(lib.zeros(3, 2), lib.zeros(3, 2), dim=1),
+        lambda lib: lib.cross(lib.zeros(3, 2), lib.zeros(3)),
+    ]
+
+
+@errors("mv", "addmv", "addr", "addbmm")
+def added_errors(name):
+    shapes = {
+        "mv": [((2, 3), (2,)), ((3,), (3,))],
+        "addmv": [((2,), (2, 3), (2,)), ((3,), (2, 3), (3,))],
+        "addr": [((2, 3), (2, 1), (3,)), ((4, 3), (2,), (3,))],
+        "addbmm": [
+            ((2, 2), (1, 2, 3), (1, 2, 2)),
+            ((3, 3), (1, 2, 3), (1, 3, 2)),
+            ((2, 2), (1, 2, 2), (2, 2, 2)),
+        ],
+    }[name]
+    return [lambda lib, s=s: getattr(lib, name)(*(lib.zeros(shape) for shape in s)) for s in shapes]
+
+
+@errors("tensordot")
+def tensordot_errors():
+    return [
+        lambda lib: lib.tensordot(lib.zeros(2, 3), lib.zeros(2, 3), 1),
+        lambda lib: lib.tensordot(lib.zeros(2, 3), lib.zeros(3, 2), -1),
+        lambda lib: lib.tensordot(lib.zeros(2, 3), lib.zeros(3, 2), ([0, 1], [0])),
+        lambda lib: lib.tensordot(lib.zeros(2, 2), lib.zeros(2, 2), ([0, 0], [0, 1])),
+    ]
+
+
+@errors("inner")
+def inner_errors():
+    return [lambda lib: lib.inner(lib.zeros(2, 3), lib.zeros(2))]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases.harness import Case, Input, cases, errors, is_torch
+from cases.harness import DENSE, Case, Input, cases, errors, is_torch
 
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -217,3 +217,243 @@ def kl_div_errors():
         lambda lib: lib.nn.functional.kl_div(lib.zeros(2, 3), lib.zeros(2, 2)),
         lambda lib: lib.nn.functional.kl_div(lib.zeros(2), lib.zeros(2), reduction="all"),
     ]
+
+
+def signs(draw, shape):
+    """-1 and 1, as floats."""
+    return np.where(draw.booleans(shape).array, 1, -1).astype(np.float32)
+
+
+@cases("poisson_nll_loss")
+def poisson_nll_loss(draw):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    if draw.chance(0.5):
+        options["full"] = True
+    if draw.chance(0.5):
+        options["log_input"] = False
+        options["eps"] = draw.choice([1e-8, 1e-3])
+    shape = draw.shape(0, 4)
+    x = draw.floats(shape, 0.1, 3.0) if "eps" in options else draw.floats(shape)
+    other = draw.broadcastable(shape) if draw.chance(0.3) else shape
+    target = draw.floats(other, 0.1, 9.0)
+    return Case(
+        lambda lib, x, target: lib.nn.functional.poisson_nll_loss(x, target, **options),
+        x,
+        target,
+        unit="largest",
+    )
+
+
+@cases("gaussian_nll_loss")
+def gaussian_nll_loss(draw):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    if draw.chance(0.5):
+        options["full"] = True
+    if draw.chance(0.4):
+        options["eps"] = draw.choice([1e-3, 0.5])  # the gradient of what is below is that of what is not
+    shape = draw.shape(1, 4)
+    x, target = draw.floats(shape), draw.floats(shape)
+    if draw.chance(0.2):
+        number = draw.choice([0.7, 0.0])
+        return Case(
+            lambda lib, x, target: lib.nn.functional.gaussian_nll_loss(x, target, number, **options),
+            *(x, target),
+            unit="largest",
+        )
+    widths = draw.choice([shape, shape, shape[:-1], (*shape[:-1], 1)])
+    var = draw.floats(widths, 0.1, 3.0)
+    return Case(
+        lambda lib, x, target, var: lib.nn.functional.gaussian_nll_loss(x, target, var, **options),
+        *(x, target, var),
+        unit="largest",
+        gradcheck="eps" not in options,
+    )
+
+
+@errors("gaussian_nll_loss")
+def gaussian_nll_loss_errors():
+    def of(x, var, **options):
+        return lambda lib: lib.nn.functional.gaussian_nll_loss(
+            lib.zeros(*x), lib.zeros(*x), lib.ones(*var) if isinstance(var, tuple) else var, **options
+        )
+
+    return [of((2, 3), (2, 2)), of((2, 3), (3, 3)), of((2, 3), -1.0), of((2, 3), (2, 3), reduction="all")]
+
+
+@cases("hinge_embedding_loss")
+def hinge_embedding_loss(draw):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    if draw.chance(0.5):
+        options["margin"] = draw.choice([0.3, 2.0, -0.5])
+    shape = draw.shape(0, 4)
+    x, target = draw.floats(shape), signs(draw, shape)
+    if draw.chance(0.3):
+        return Case(
+            lambda lib, x, target: lib.nn.functional.hinge_embedding_loss(x, target, **options),
+            *(x, target.astype(np.int64)),
+            unit="largest",
+        )
+    return Case(
+        lambda lib, x: lib.nn.functional.hinge_embedding_loss(x, given(lib, target, x), **options),
+        x,
+        unit="largest",
+    )
+
+
+@cases("margin_ranking_loss")
+def margin_ranking_loss(draw):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    if draw.chance(0.5):
+        options["margin"] = draw.choice([0.3, 2.0, -0.5])
+    shape = draw.shape(0, 4)
+    return Case(
+        lambda lib, a, b, target: lib.nn.functional.margin_ranking_loss(a, b, target, **options),
+        draw.floats(shape, layout=draw.choice(DENSE)),
+        draw.floats(shape, layout=draw.choice(DENSE)),
+        signs(draw, shape),
+        unit="largest",
+    )
+
+
+@errors("margin_ranking_loss")
+def margin_ranking_loss_errors():
+    return [
+        lambda lib: lib.nn.functional.margin_ranking_loss(lib.zeros(2), lib.zeros(2), lib.ones(2, 1)),
+        lambda lib: lib.nn.functional.margin_ranking_loss(lib.zeros(2), lib.zeros(3), lib.ones(2)),
+    ]
+
+
+@cases("triplet_margin_loss")
+def triplet_margin_loss(draw):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    if draw.chance(0.6):
+        options |= {"margin": draw.choice([0.3, 2.0]), "p": draw.choice([1.0, 2.0, 3.0])}
+    if draw.chance(0.5):
+        options["swap"] = True
+    shape = (*draw.shape(0, 2), draw.integer(1, 9))
+    return Case(
+        lambda lib, a, b, c: lib.nn.functional.triplet_margin_loss(a, b, c, **options),
+        *(draw.floats(shape) for _ in range(3)),
+        unit="largest",
+    )
+
+
+@errors("triplet_margin_loss")
+def triplet_margin_loss_errors():
+    def of(*shapes, **options):
+        return lambda lib: lib.nn.functional.triplet_margin_loss(*(lib.zeros(*s) for s in shapes), **options)
+
+    return [of((2, 3), (2, 3), (3,)), of((2, 3), (2, 3), (2, 3), margin=-1.0)]
+
+
+@cases("cosine_embedding_loss")
+def cosine_embedding_loss(draw):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    if draw.chance(0.5):
+        options["margin"] = draw.choice([0.3, -0.5])
+    batch = () if draw.chance(0.3) else (draw.integer(0, 9),)
+    shape, target = (*batch, draw.integer(2, 9)), signs(draw, batch)
+    return Case(
+        lambda lib, a, b: lib.nn.functional.cosine_embedding_loss(a, b, given(lib, target, a), **options),
+        *(draw.floats(shape, layout=draw.choice(DENSE)) for _ in range(2)),  # parallel ones have no gradient
+        unit="largest",
+    )
+
+
+@errors("cosine_embedding_loss")
+def cosine_embedding_loss_errors():
+    def of(a, b, target):
+        return lambda lib: lib.nn.functional.cosine_embedding_loss(
+            lib.ones(*a), lib.ones(*b), lib.ones(target)
+        )
+
+    return [of((2, 3), (2, 3), (2, 1)), of((3,), (3,), (3,)), of((2, 3), (2, 3), ())]
+
+
+@cases("soft_margin_loss")
+def soft_margin_loss(draw):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    shape = draw.shape(0, 4)
+    target = signs(draw, shape)
+    return Case(
+        lambda lib, x: lib.nn.functional.soft_margin_loss(x, given(lib, target, x), **options),
+        draw.floats(shape, *draw.choice([(-3, 3), (-30, 30)])),
+        unit="largest",
+    )
+
+
+def rows_of_scores(draw):
+    shape = (draw.size(7),) if draw.chance(0.3) else (draw.integer(1, 6), draw.size(7))
+    return draw.floats(shape, layout=draw.choice(DENSE))
+
+
+@cases("multi_margin_loss")
+def multi_margin_loss(draw):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    if draw.chance(0.6):
+        options |= {"p": draw.choice([1, 2]), "margin": draw.choice([0.3, 1.0, 2.0])}
+    x = rows_of_scores(draw)
+    classes = x.shape[-1]
+    weight = draw.floats((classes,), 0.1, 2.0).array if draw.chance(0.4) else None
+    return Case(
+        lambda lib, x, target: lib.nn.functional.multi_margin_loss(
+            x, target, weight=given(lib, weight, x), **options
+        ),
+        x,
+        draw.integers(x.shape[:-1], 0, classes),
+        unit="largest",
+    )
+
+
+@errors("multi_margin_loss")
+def multi_margin_loss_errors():
+    def of(shape, target, **options):
+        return lambda lib: lib.nn.functional.multi_margin_loss(
+            lib.zeros(*shape),
+            lib.tensor(target),
+            **{k: lib.ones(v) if k == "weight" else v for k, v in options.items()},
+        )
+
+    return [
+        of((2, 3), [0]),
+        of((2, 3), [0, 1], p=3),
+        of((2, 3), [0, 1], weight=2),
+        of((2, 3, 4), [0, 1]),
+        of((2, 3), [0, 1], reduction="all"),
+    ]
+
+
+@cases("multilabel_margin_loss")
+def multilabel_margin_loss(draw):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    x = rows_of_scores(draw)
+    target = draw.rng.integers(0, x.shape[-1], x.shape)
+    ends = draw.rng.integers(0, x.shape[-1] + 1, (*x.shape[:-1], 1))
+    target = np.where(np.arange(x.shape[-1]) == ends, -1, target)  # what follows does not count
+    return Case(
+        lambda lib, x, target: lib.nn.functional.multilabel_margin_loss(x, target, **options),
+        *(x, target),
+        unit="largest",
+    )
+
+
+@errors("multilabel_margin_loss")
+def multilabel_margin_loss_errors():
+    def of(shape, target):
+        return lambda lib: lib.nn.functional.multilabel_margin_loss(lib.zeros(*shape), lib.tensor(target))
+
+    return [of((3,), [0, -1]), of((1, 3), [0, 1, -1]), of((1, 1, 2), [[[0, 1]]])]
+
+
+@cases("multilabel_soft_margin_loss")
+def multilabel_soft_margin_loss(draw):
+    shape = draw.shape(1, 3)
+    weight, reduction = weights_for(draw, shape), draw.choice(REDUCTIONS)
+    return Case(
+        lambda lib, x, target: lib.nn.functional.multilabel_soft_margin_loss(
+            x, target, given(lib, weight, x), reduction=reduction
+        ),
+        draw.floats(shape, *draw.choice([(-3, 3), (-30, 30)])),
+        draw.floats(shape, 0.0, 1.0),
+        unit="largest",
+    )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cases.conv import one_or_tuple
-from cases.harness import Case, Input, cases, errors, is_torch
+from cases.harness import DENSE, Case, Input, cases, errors, is_torch
 
 ADAPTIVE = [f"adaptive_{kind}_pool{axes}d" for kind in ("avg", "max") for axes in (1, 2, 3)]
 
@@ -78,6 +78,27 @@ def avg_pool(draw, name):
         size = [max(n, k) for n, k in zip(size, kernel, strict=True)]
     x = planes(draw, size, distinct=False)
     return Case(pooling(name, **options), x, unit="sums")
+
+
+@cases("lp_pool1d", "lp_pool2d", "lp_pool3d")
+def lp_pool(draw, name):
+    size, options = window(draw, int(name[-2]), dilates=False)
+    del options["padding"]
+    kernel = options.pop("kernel_size")
+    axes = (kernel,) * len(size) if isinstance(kernel, int) else kernel
+    size = [max(n, k) for n, k in zip(size, axes, strict=True)]
+    kernel = axes[0] if name == "lp_pool1d" else kernel  # PyTorch's multiplies by it
+    p = draw.choice([2.0, 2.0, 1.0, 3.0, 1.5, np.inf, -np.inf])
+    lead = draw.choice([(3,), (2, 3), (1, 1), (2, 5)])
+    low = -3.0 if p == 2.0 or np.isinf(p) else 0.1
+    x = draw.floats((*lead, *size), low, 3.0, layout=draw.choice(DENSE))
+    return Case(lambda lib, x: getattr(lib.nn.functional, name)(x, p, kernel, **options), x, unit="sums")
+
+
+@errors("lp_pool1d", "lp_pool2d", "lp_pool3d")
+def lp_pool_errors(name):
+    shape = (1, 2, *(6,) * int(name[-2]))
+    return [call(name, shape, 2.0, 0), call(name, shape, 2.0, 2, 0), call(name, shape, 2.0, 9)]
 
 
 @cases(*ADAPTIVE)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import torch
 from support import has_float64
 
 from cases.harness import DENSE, Case, cases, errors
@@ -239,3 +240,27 @@ def integers_refused(name):
 @errors("cumsum", "cumprod")
 def bad_scans(name):
     return [lambda lib: getattr(lib, name)(lib.zeros(2, 3), 2)]
+
+
+@cases("aminmax")
+def aminmax(draw):
+    x = draw.distinct(shape_of(draw, empty=False))
+    has_gradient = torch.__version__ >= (2, 13)
+    return Case(called("aminmax", one_dim_argument(draw, x)), x, backward=has_gradient)
+
+
+@cases("nansum", "nanmean")
+def without_nan(draw, name):
+    x = draw.floats(shape_of(draw))
+    if x.layout != "expanded" and draw.chance(0.6):
+        x.array[draw.rng.random(x.shape) < 0.3] = np.nan
+    return Case(called(name, dim_argument(draw, x)), x, unit="sums", gradcheck=not np.isnan(x.array).any())
+
+
+@errors("aminmax")
+def aminmax_errors():
+    return [
+        lambda lib: lib.aminmax(lib.zeros(2, 3), dim=2),
+        lambda lib: lib.aminmax(lib.zeros(0)),
+        lambda lib: lib.aminmax(lib.zeros(2, 0), dim=1),
+    ]

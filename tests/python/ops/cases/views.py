@@ -4,7 +4,7 @@ from cases import Case, cases, errors
 
 
 def any_tensor(draw, low=1, high=4, **options):
-    """Of floats mostly, since only they have gradients."""
+    """A tensor of floats mostly, since only they have gradients."""
     shape = draw.shape(low, high, largest=6, **options)
     return draw.floats(shape) if draw.chance(0.7) else draw.numbers(shape)
 
@@ -489,4 +489,105 @@ def roll_errors():
         lambda lib: lib.roll(lib.zeros(2, 3), (1, 1)),
         lambda lib: lib.roll(lib.zeros(2, 3), (1, 1), (0,)),
         lambda lib: lib.roll(lib.zeros(2, 3), 1, 2),
+    ]
+
+
+@cases("unfold_dimension")
+def unfold_dimension(draw):
+    x = any_tensor(draw, 0)
+    dim = draw.dim(x)
+    size = draw.integer(0, x.shape[dim] if x.ndim else 1)
+    step = draw.choice([1, 1, 2, 3, 9])
+    return Case(lambda lib, x: scaled(x.unfold(dim, size, step)), x, unit="sums")
+
+
+@errors("unfold_dimension")
+def unfold_dimension_errors():
+    return [
+        lambda lib: lib.zeros(2, 3).unfold(2, 1, 1),
+        lambda lib: lib.zeros(2, 3).unfold(1, 4, 1),
+        lambda lib: lib.zeros(2, 3).unfold(1, -1, 1),
+        lambda lib: lib.zeros(2, 3).unfold(1, 2, 0),
+    ]
+
+
+@cases("hstack", "vstack", "dstack", "column_stack")
+def stacks(draw, name):
+    shape = draw.shape(0, 3, largest=5)
+    return Case(
+        lambda lib, *parts: getattr(lib, name)(parts),
+        *(draw.floats(shape) for _ in range(draw.integer(1, 4))),
+    )
+
+
+@errors("hstack", "vstack", "dstack", "column_stack")
+def stacks_errors(name):
+    return [
+        lambda lib: getattr(lib, name)([]),
+        lambda lib: getattr(lib, name)([lib.zeros(2, 3, 4), lib.zeros(3, 2, 5)]),
+    ]
+
+
+@cases("block_diag")
+def block_diag(draw):
+    parts = [
+        draw.numbers(draw.shape(0, 2, 4, empty=False), dtypes=("float32", "float32", "int64"))
+        for _ in range(draw.integer(1, 4))
+    ]
+    return Case(lambda lib, *parts: lib.block_diag(*parts), *parts)
+
+
+@errors("block_diag")
+def block_diag_errors():
+    return [lambda lib: lib.block_diag(lib.zeros(2, 3, 4))]
+
+
+@cases("cartesian_prod")
+def cartesian_prod(draw):
+    parts = [draw.floats((draw.integer(0, 5),)) for _ in range(draw.integer(1, 3))]
+    return Case(lambda lib, *parts: lib.cartesian_prod(*parts), *parts)
+
+
+@errors("cartesian_prod")
+def cartesian_prod_errors():
+    return [lambda lib: lib.cartesian_prod(lib.zeros(2), lib.zeros(2, 2))]
+
+
+@cases("combinations")
+def combinations(draw):
+    x, r, again = draw.floats((draw.integer(0, 6),)), draw.integer(0, 3), draw.chance(0.5)
+    return Case(lambda lib, x: lib.combinations(x, r, again), x, backward=r > 0, gradcheck=r > 0)
+
+
+@errors("combinations")
+def combinations_errors():
+    return [lambda lib: lib.combinations(lib.zeros(2, 2)), lambda lib: lib.combinations(lib.zeros(2), -1)]
+
+
+@cases("fliplr", "flipud")
+def flips(draw, name):
+    return Case(
+        lambda lib, x: getattr(lib, name)(x), draw.floats(draw.shape(2 if name == "fliplr" else 1, 4))
+    )
+
+
+@errors("fliplr", "flipud")
+def flips_errors(name):
+    return [lambda lib: getattr(lib, name)(lib.zeros(3) if name == "fliplr" else lib.tensor(1.0))]
+
+
+@cases("rot90")
+def rot90(draw):
+    x = draw.floats(draw.shape(2, 4))
+    dims, k = [int(d) for d in draw.rng.permutation(x.ndim)[:2]], draw.integer(-5, 5)
+    return Case(lambda lib, x: lib.rot90(x, k, dims), x)
+
+
+@errors("rot90")
+def rot90_errors():
+    return [
+        lambda lib: lib.rot90(lib.zeros(3)),
+        lambda lib: lib.rot90(lib.zeros(3, 2), 1, [0]),
+        lambda lib: lib.rot90(lib.zeros(3, 2), 1, [0, 0]),
+        lambda lib: lib.rot90(lib.zeros(3, 2), 1, [0, 2]),
     ]
