@@ -1,5 +1,6 @@
 """Every test runs on the device that OCL_TEST_DEVICE names (ocl:0 where unset)."""
 
+import faulthandler
 import os
 import signal
 
@@ -24,6 +25,11 @@ def pytest_configure(config):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     torch.set_num_threads(2)
     ocl.set_default_device(TEST_DEVICE)
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("slow"):
+        faulthandler.cancel_dump_traceback_later()  # its own processes have limits
 
 
 def pytest_terminal_summary(terminalreporter):
