@@ -15,8 +15,9 @@ FEW = [p for p in problems.problems(True, {"float32"}) if p.name.startswith(("li
 
 
 def run(*arguments, **environment):
-    """(exit status, standard output, standard error)."""
-    variables = {**os.environ, **{name: str(value) for name, value in environment.items()}}
+    """(exit status, standard output, standard error). A variable of None is taken away."""
+    wanted = {**os.environ, **environment}.items()
+    variables = {name: str(value) for name, value in wanted if value is not None}
     command_line = [sys.executable, "-m", "ocl", *map(str, arguments)]
     done = subprocess.run(
         command_line, env=variables, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False

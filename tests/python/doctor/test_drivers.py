@@ -13,6 +13,11 @@ def without_loader(tmp_path):
     return {"LD_LIBRARY_PATH": tmp_path}
 
 
+def without_drivers_but(folder):
+    """Variables under which the loader looks for drivers in that folder alone."""
+    return {"OCL_ICD_VENDORS": folder, "OCL_ICD_FILENAMES": None}
+
+
 def faults(output):
     return [line for line in output.splitlines() if line.startswith("fault")]
 
@@ -53,7 +58,7 @@ def test_another_fault_of_the_import_stays():
 
 @pytest.mark.parametrize("arguments", [(), ("doctor",)])
 def test_no_driver_is_one_fault(arguments):
-    status, output, errors = run(*arguments, OCL_ICD_VENDORS="/nonexistent")
+    status, output, errors = run(*arguments, **without_drivers_but("/nonexistent"))
     assert (status, errors) == (1, "")
     (line,) = faults(output)
     assert "no driver is announced: /nonexistent has no .icd file" in line
@@ -62,7 +67,7 @@ def test_no_driver_is_one_fault(arguments):
 
 def test_a_driver_that_does_not_load(tmp_path):
     (tmp_path / "broken.icd").write_text("libnone.so.1\n")
-    status, output, _ = run("doctor", OCL_ICD_VENDORS=tmp_path)
+    status, output, _ = run("doctor", **without_drivers_but(tmp_path))
     assert status == 1
     (first, _) = faults(output)
     assert "libnone.so.1, which" in first

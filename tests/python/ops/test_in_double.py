@@ -4,7 +4,7 @@ import cases
 import numpy as np
 import pytest
 import torch
-from comparison import Run, array_of, drawn
+from comparison import Run, array_of, drawn, skip_where_torch_fails
 from support import skip_without
 
 import ocl
@@ -28,6 +28,7 @@ def largest_of(arrays):
 @pytest.mark.parametrize("name", NAMES)
 def test_like_torch(name):
     skip_without("float64")
+    skip_where_torch_fails(name)
     for seed in SEEDS:
         case = drawn(name, seed)
         if not is_floating(case):

@@ -8,7 +8,7 @@ import cases
 import numpy as np
 import pytest
 import torch
-from comparison import as_list, check_cases, drawn
+from comparison import as_list, check_cases, drawn, skip_where_torch_fails
 from support import has_float64
 
 import ocl
@@ -27,9 +27,6 @@ ELSEWHERE = {
     ).split()
 }
 
-# Where the oracle itself fails before a version (docs/known-issues.md).
-FIRST_RIGHT_TORCH = {"cumprod": (2, 13)}
-
 
 def seeds_of(name):
     """All; on the simulator, which takes a thousand times as long, six small ones."""
@@ -42,8 +39,7 @@ def seeds_of(name):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", sorted(cases.CASES))
 def test_like_torch(name):
-    if torch.__version__ < FIRST_RIGHT_TORCH.get(name, (0,)):
-        pytest.skip(f"the gradient of {name} fails in PyTorch {torch.__version__}")
+    skip_where_torch_fails(name)
     check_cases(name, seeds_of(name))
 
 
