@@ -9,6 +9,7 @@
     tools/bench.py nets --nets resnet50,vgg16 --precision high --inference
     tools/bench.py nets --nets resnet50 --dtype bfloat16 --inference
     tools/bench.py nets --operators --nets resnet50 --against torch  # its modules, each alone
+    tools/bench.py operators --against torch    # every operator of the registry alone, on both
     tools/bench.py transfers                    # GB/s to and from the device, beside PyTorch's with CUDA
     tools/bench.py ops                          # host cost of a small operator
     tools/bench.py start                        # seconds from process start to the first step done
@@ -328,6 +329,13 @@ def bench_nets(options):
     return bench_nets(options)
 
 
+def bench_operators(options):
+    """Every operator of the registry, alone, beside PyTorch's."""
+    from benchmarks.registry import bench_registry
+
+    return bench_registry(options)
+
+
 def bench_transfers(options):
     """Arrays to and from the device."""
     from benchmarks.transfers import bench_transfers
@@ -354,8 +362,8 @@ def parse_arguments():
         "what",
         nargs="?",
         default="step",
-        choices=["step", "nets", "transfers", "ops", "start", "first-step"],
-        metavar="step|nets|transfers|ops|start",
+        choices=["step", "nets", "operators", "transfers", "ops", "start", "first-step"],
+        metavar="step|nets|operators|transfers|ops|start",
         help="what to time, default %(default)s",
     )
     option("--device", default="ocl:0", help="default %(default)s")
@@ -401,10 +409,14 @@ def parse_arguments():
         choices=["highest", "high", "medium"],
         help="of products and convolutions, of step and nets, on both sides",
     )
+    rows = parser.add_argument_group("operators").add_argument
+    rows("--elements", default="1048576", metavar="N,N", help="of an input, default %(default)s")
+    rows("--rows", default="", metavar="NAME;NAME", help="those alone")
+    rows("--permuted", action="store_true", help="on permuted inputs too")
     option("--megabytes", type=int, default=256, metavar="N", help="of `transfers`, default %(default)s")
     options = parser.parse_args()
-    if options.operators and options.against != "torch":
-        parser.error("--operators: wants --against torch")
+    if (options.operators or options.what == "operators") and options.against != "torch":
+        parser.error("operators: --against torch is wanted")
     check_dtype(parser, options)
     return options
 
@@ -417,6 +429,7 @@ def main():
     bench = {
         "step": bench_step,
         "nets": bench_nets,
+        "operators": bench_operators,
         "transfers": bench_transfers,
         "ops": bench_ops,
         "start": bench_start,

@@ -3,7 +3,8 @@
 // instructions. The error is at most 0.55 units in the last place, in double 0.75.
 //
 // |a|^b = 2^(b log2 |a|), where |a| = 2^e m, m lies between sqrt(1/2) and sqrt(2), and log m is a series of (m - 1) / (m + 1).
-// POWER_OF(REAL) is the one of REAL; elsewhere pow(). float_log2(a) and float_log10(a) come with them. Include it after core/common.cl.
+// POWER_OF(REAL) is the one of REAL; elsewhere pow(). float_log2(a), float_log10(a) and float_exp2(a) come with them. Include it
+// after core/common.cl.
 #include "core/multiply_add.cl"
 
 #if (defined(__x86_64__) || defined(__aarch64__)) && defined(HAS_FP64)
@@ -28,10 +29,11 @@ POWER_INLINED double power_number(ulong exponent) { return as_double(exponent | 
   return is_undefined ? (REAL)NAN : is_odd ? copysign(magnitude, a) : magnitude;
 
 // log2(x) of a positive number or infinity; -infinity of 0. The logarithm of numbers that are floats, which are
-// normal in double.
-POWER_INLINED double binary_log(double x) {
+// normal in double. `near` is (x - 1) / (x + 1), taken where x lies between sqrt(1/2) and sqrt(2): near 1 it has the
+// digits that x has lost.
+POWER_INLINED double binary_log_near(double x, double near) {
   const ulong bits = as_ulong(x), exponent = power_exponent(bits);
-  const double m = power_mantissa(bits, exponent), s = (m - 1) / (m + 1), u = s * s;
+  const double m = power_mantissa(bits, exponent), s = exponent == 1023 ? near : (m - 1) / (m + 1), u = s * s;
   double log = MAD((double)0.340725541f, u, (double)0.41167298f);
   log = MAD(log, u, (double)0.577083588f);
   log = MAD(log, u, POWER_CONSTANT(0.961796701f, -2.75864611e-08f));
@@ -39,6 +41,7 @@ POWER_INLINED double binary_log(double x) {
   log = MAD(log, s, power_number(exponent) - 1023);
   return x > 0 && x < INFINITY ? log : x == 0 ? -(double)INFINITY : x;
 }
+POWER_INLINED double binary_log(double x) { return binary_log_near(x, (x - 1) / (x + 1)); }
 
 POWER_INLINED float float_log2(float a) { return a < 0 ? NAN : (float)binary_log(a); }
 POWER_INLINED float float_log10(float a) {
@@ -55,6 +58,11 @@ POWER_INLINED double binary_exponential(double y) {
   p = MAD(p, r, POWER_CONSTANT(0.693147182f, 2.38243274e-08f));
   p = MAD(p, r, (double)1);
   return as_double(as_ulong(p) + (as_ulong(t) << 52));
+}
+
+POWER_INLINED float float_exp2(float a) {
+  const double y = a < -200 ? -200 : a > 200 ? 200 : a;
+  return isnan(a) ? a : (float)binary_exponential(y);
 }
 
 // In double: a float's 24 bits, those of its exponent and a few more fit into its 53.
@@ -166,6 +174,7 @@ POWER_INLINED double double_power(double a, double b) {
 }
 #define POWER_OF(REAL) JOIN(REAL, _power)
 #else
+#define float_exp2 exp2
 #define float_log2 log2
 #define float_log10 log10
 #define POWER_OF(REAL) pow

@@ -7,6 +7,7 @@
 
 #include "core/exponential.cl"
 #include "core/power.cl"
+#include "core/logarithms.cl"
 #include "core/remainder.cl"
 #include "core/trigonometry.cl"
 
@@ -108,6 +109,12 @@ INLINED T ASIN(T a) { return sizeof(T) == 8 ? asin(a) : (T)float_asin(a); }
 INLINED T ACOS(T a) { return sizeof(T) == 8 ? acos(a) : (T)float_acos(a); }
 INLINED T SINH(T a) { return sizeof(T) == 8 ? sinh(a) : (T)float_sinh(a); }
 INLINED T COSH(T a) { return sizeof(T) == 8 ? cosh(a) : (T)float_cosh(a); }
+INLINED T ASINH(T a) { return sizeof(T) == 8 ? asinh(a) : (T)float_asinh(a); }
+INLINED T ACOSH(T a) { return sizeof(T) == 8 ? acosh(a) : (T)float_acosh(a); }
+INLINED T ATANH(T a) { return sizeof(T) == 8 ? atanh(a) : (T)float_atanh(a); }
+INLINED T ERFC(T a) { return sizeof(T) == 8 ? erfc(a) : (T)float_erfc(a); }
+INLINED T EXP2(T a) { return sizeof(T) == 8 ? exp2(a) : (T)float_exp2(a); }
+INLINED T HYPOT(T a, T b) { return sizeof(T) == 8 ? hypot(a, b) : (T)float_hypot(a, b); }
 INLINED T ATAN2(T a, T b) { return sizeof(T) == 8 ? atan2(a, b) : (T)float_atan2(a, b); }
 INLINED T ATAN(T a) { return sizeof(T) == 8 ? atan(a) : (T)float_atan2(a, 1); }
 INLINED T FMOD(T a, T b) { return sizeof(T) == 8 ? fmod(a, b) : (T)float_fmod(a, b); }

@@ -1,5 +1,7 @@
 """Sines, tangents, inverses, hyperbolic sines, logarithms and remainders of float32 numbers of every size."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,11 @@ FUNCTIONS = {
     "cosh": np.cosh,
     "log2": np.log2,
     "log10": np.log10,
+    "exp2": np.exp2,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "erfc": np.vectorize(math.erfc),
 }
 SPECIAL = np.array(
     [0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 88.8, 89.3, -89.4, 90], np.float32
@@ -38,7 +45,7 @@ def numbers(seed, least=-149, most=127.9, count=20000):
 
 def expect_near(actual, truth, units, what):
     expected = truth.astype(np.float32)
-    plain = np.isfinite(expected) & (np.abs(expected) >= np.finfo(np.float32).tiny)
+    plain = np.isfinite(expected) & (expected != 0)
     np.testing.assert_array_equal(np.where(plain, 1, actual), np.where(plain, 1, expected), err_msg=what)
     zero = expected == 0
     np.testing.assert_array_equal(np.signbit(actual[zero]), np.signbit(expected[zero]), err_msg=what)
@@ -49,9 +56,9 @@ def expect_near(actual, truth, units, what):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_size(name):
     x = numbers(1)
-    if name in ("asin", "acos"):
+    if name in ("asin", "acos", "atanh", "acosh", "erfc"):
         x = np.concatenate([x, numbers(2, -3, 0), np.nextafter(np.float32(1), np.zeros(9, np.float32))])
-    if name in ("sinh", "cosh"):
+    if name in ("sinh", "cosh", "exp2", "erfc"):
         x = np.concatenate([x, numbers(2, -6, 7)])
     with np.errstate(all="ignore"):
         truth = FUNCTIONS[name](x.astype(np.float64))
@@ -103,3 +110,29 @@ def test_erfinv_within_and_beyond():
     inner = np.abs(x) < 1
     np.testing.assert_allclose(y.erf().numpy()[inner], x[inner], rtol=2e-6, atol=1e-44)
     np.testing.assert_array_equal(y.numpy()[np.abs(x) == 1], np.copysign(np.inf, x[np.abs(x) == 1]))
+
+
+def test_hypot():
+    rng = np.random.default_rng(7)
+    x, y = (rng.permutation(numbers(seed)) for seed in (8, 9))
+    special = [a.ravel() for a in np.meshgrid(SPECIAL, SPECIAL)]
+    x, y = np.concatenate([x, special[0]]), np.concatenate([y, special[1]])
+    with np.errstate(all="ignore"):
+        truth = np.hypot(x.astype(np.float64), y.astype(np.float64))
+        if not runs_on_cpu():
+            usual = np.isfinite(truth) & (truth > 1e-30) & (truth < 1e38)
+            x, y, truth = x[usual], y[usual], truth[usual]
+        expect_near(
+            ocl.hypot(ocl.tensor(x), ocl.tensor(y)).numpy(), truth, 0.6 if runs_on_cpu() else 6, "hypot"
+        )
+
+
+@pytest.mark.parametrize("name", ["eq", "logical_xor"])
+def test_comparisons_with_zeros_and_nan(name):
+    """Equality is computed from bits on CPUs."""
+    x, y = (a.ravel() for a in np.meshgrid(SPECIAL, SPECIAL))
+    truth = {"eq": np.equal, "logical_xor": np.logical_xor}[name](x, y)
+    if not runs_on_cpu():  # which may take the least numbers for 0
+        usual = (np.abs(x) != np.float32(1e-45)) & (np.abs(y) != np.float32(1e-45))
+        x, y, truth = x[usual], y[usual], truth[usual]
+    np.testing.assert_array_equal(getattr(ocl, name)(ocl.tensor(x), ocl.tensor(y)).numpy(), truth)
