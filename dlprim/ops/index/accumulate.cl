@@ -4,6 +4,8 @@
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines), IS_FLOATING.
 #include "core/common.cl"
 #include "ops/index/index_shared.h"
+#include "ops/index/lines.cl"
+#include "ops/index/place.cl"
 #include "ops/sort/work.cl"
 
 // Columns that a work item adds side by side.
@@ -126,3 +128,20 @@ __kernel void join_chunks(BUFFER(const int, keys), BUFFER(STORAGE, target), BUFF
     for (int c = 0; c < at.width; ++c) ADD_TO_TARGET(c, total[c])
   }
 }
+
+#if SHAPE_CPU
+// target[o, index[o, j, i], i] += alpha * source[o, j, i], but for the place `left_out`.
+__kernel void add_lines(BUFFER(const STORAGE, source), BUFFER(const long, index), BUFFER(STORAGE, target),
+                        const Places given_places, const long left_out, const REAL alpha, CHECK_ARGS) {
+  BIND(const STORAGE, source);
+  BIND(const long, index);
+  BIND(STORAGE, target);
+  const Places p = given_places;
+#define ADD_OWN(o, j, i, place)                                                                  \
+  if (place != left_out) {                                                                       \
+    const long at = AT(y, o, place, i);                                                          \
+    STORE(target, at, LOAD(target, at) + alpha * (REAL)LOAD(source, AT(x, o, j, i)));            \
+  }
+  FOR_MY_PLACES(ADD_OWN)
+}
+#endif

@@ -23,6 +23,17 @@ void with_compute_type(DType dtype, const Work& work) {
     work(cl_int{0});
 }
 
+Kernel& accumulate_kernel(Queue& queue, const char* name, DType dtype) {
+  return queue.kernel("ops/index/accumulate.cl", name,
+                      dtype_defines(dtype).set("IS_FLOATING", is_floating(dtype) ? 1 : 0));
+}
+
+/** The factor of what is added, as kernels take it. */
+template <class Real>
+Real factor_of(const Scalar& alpha, DType dtype, Real) {
+  return is_floating(dtype) ? static_cast<Real>(alpha.real()) : static_cast<Real>(alpha.integer());
+}
+
 /** Adds rows of `source` to the rows of `target` that `keys` [n] name; those named `none` are left out. */
 void add_rows(Queue& queue, const Tensor& source, const Tensor& keys, std::int64_t none, const Tensor& target,
               const Scalar& alpha) {
@@ -37,18 +48,21 @@ void add_rows(Queue& queue, const Tensor& source, const Tensor& keys, std::int64
   const DType compute = compute_dtype(target.dtype);
   const Tensor came_in = queue.scratch({chunks, sums.outer, sums.inner}, compute);
   const Tensor goes_on = queue.scratch({chunks, sums.outer, sums.inner}, compute);
-  const Defines defines = dtype_defines(target.dtype).set("IS_FLOATING", is_floating(target.dtype) ? 1 : 0);
-  const auto kernel = [&](const char* name) -> Kernel& {
-    return queue.kernel("ops/index/accumulate.cl", name, defines);
-  };
   with_compute_type(target.dtype, [&](auto zero) {
-    using Real = decltype(zero);
-    const auto factor =
-        is_floating(target.dtype) ? static_cast<Real>(alpha.real()) : static_cast<Real>(alpha.integer());
-    queue.launch(kernel("add_chunks"), range, source, sorted.keys, sorted.order, target, came_in, goes_on,
-                 sums, factor);
-    queue.launch(kernel("join_chunks"), range, sorted.keys, target, came_in, goes_on, sums, factor);
+    const auto factor = factor_of(alpha, target.dtype, zero);
+    queue.launch(accumulate_kernel(queue, "add_chunks", target.dtype), range, source, sorted.keys,
+                 sorted.order, target, came_in, goes_on, sums, factor);
+    queue.launch(accumulate_kernel(queue, "join_chunks", target.dtype), range, sorted.keys, target, came_in,
+                 goes_on, sums, factor);
   });
+}
+
+/** Whether a CPU adds element by element: where the target's dtype is computed in, as its sums are rounded
+ * with each addition, and where sorted keys would serve few columns. */
+bool adds_in_lines(const Queue& queue, const Tensor& target, bool names_rows) {
+  constexpr std::int64_t few_columns = 8;
+  return queue.device().info().runs_cpu_kernels() && is_compute_dtype(target.dtype) &&
+         (!names_rows || target.shape[0] * target.shape[2] < few_columns);
 }
 
 }  // namespace
@@ -64,6 +78,16 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
   // An index of whole rows is sorted once for all columns; any other names single elements.
   const bool names_rows =
       (index.strides[0] == 0 || index.shape[0] == 1) && (index.strides[2] == 0 || index.shape[2] == 1);
+  if (adds_in_lines(queue, target, names_rows)) {
+    Places places = places_of(index, target.shape[1], negative);
+    copy_strides(source, places.x);
+    copy_strides(target, places.y);
+    return with_compute_type(target.dtype, [&](auto zero) {
+      queue.launch(accumulate_kernel(queue, "add_lines", target.dtype), owners_range(queue, index), source,
+                   index, target, places, cl_long{left_out.value_or(-1)},
+                   factor_of(alpha, target.dtype, zero), check.spoiling(target));
+    });
+  }
   Tensor own_index = index;
   if (names_rows) own_index.shape = {1, index.shape[1], 1};
   const std::int64_t bound = target.shape[1];

@@ -4,6 +4,8 @@
 // tensor of three dimensions. Strides of 0 let one index serve whole rows.
 #include "core/common.cl"
 #include "ops/index/index_shared.h"
+#include "ops/index/lines.cl"
+#include "ops/index/place.cl"
 #include "ops/sort/work.cl"
 
 typedef struct {
@@ -27,17 +29,6 @@ inline element_t coordinates(long e, const long *size) {
   return at;
 }
 
-// The place that is named, or -1 where there is none.
-#define PLACE(result, given)                               \
-  long result = (given);                                   \
-  if (p.wraps && result < 0) result += p.bound;            \
-  if (result < 0 || result >= p.bound) {                   \
-    FAIL(given);                                           \
-    result = -1;                                           \
-  }
-
-#define AT(strides, o, along, i) ((o) * p.strides[0] + (along) * p.strides[1] + (i) * p.strides[2])
-
 // Runs ELEMENT(o, j, i) over the elements of the index. Shape cpu: rows (o, j) are shared out.
 #if SHAPE_CPU
 #define FOR_MY_ROWS(o, j)                                                                              \
@@ -45,8 +36,17 @@ inline element_t coordinates(long e, const long *size) {
             row_end = p.size[0] * p.size[1] * ((long)get_global_id(0) + 1) / (long)get_global_size(0), \
             o = row / p.size[1], j = row - o * p.size[1];                                              \
        row < row_end; ++row, o += j + 1 == p.size[1], j = j + 1 == p.size[1] ? 0 : j + 1)
-#define FOR_MY_ELEMENTS(ELEMENT) \
-  FOR_MY_ROWS(o, j) for (long i = 0; i < p.size[2]; ++i) ELEMENT(o, j, i)
+// Rows of one element are taken together: a loop for each would take longer than its work.
+#define FOR_MY_ELEMENTS(ELEMENT)                                                                               \
+  if (p.size[2] == 1) {                                                                                        \
+    const long all = p.size[0] * p.size[1], items = get_global_size(0), id = get_global_id(0);                 \
+    for (long e = all * id / items, end = all * (id + 1) / items; e < end;) {                                  \
+      const long o = e / p.size[1], first = e - o * p.size[1], last = min(p.size[1], first + end - e);         \
+      for (long j = first; j < last; ++j) ELEMENT(o, j, 0L)                                                    \
+      e += last - first;                                                                                       \
+    }                                                                                                          \
+  } else                                                                                                       \
+    FOR_MY_ROWS(o, j) for (long i = 0; i < p.size[2]; ++i) ELEMENT(o, j, i)
 #else
 #define FOR_MY_ELEMENTS(ELEMENT)                 \
   FOR_MY(e, p.size[0] * p.size[1] * p.size[2]) { \
@@ -86,7 +86,7 @@ inline element_t coordinates(long e, const long *size) {
 #endif
 
 // ---- writing: y[o, index[o, j, i], i] = x[o, j, i]. Among several that name one place the last along j is written:
-// where it can happen, `winner` holds that j + 1, as mark_winners leaves it.
+// where it can happen, `winner` holds that j + 1, as mark_winners leaves it. On CPUs an item owns places (write_last).
 
 #define WRITE_ELEMENT(o, j, i)                                                    \
   {                                                                               \
@@ -119,6 +119,23 @@ MOVES_OF(8, uchar)
 MOVES_OF(16, ushort)
 MOVES_OF(32, uint)
 MOVES_OF(64, ulong)
+
+#if SHAPE_CPU
+#define WRITE_OWN(o, j, i, place) y[AT(y, o, place, i)] = x[AT(x, o, j, i)];
+#define WRITE_LAST_OF(bits, type)                                                                          \
+  __kernel void write_last_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y),       \
+                                  const Places given_places, CHECK_ARGS) {                                 \
+    BIND(const type, x);                                                                                   \
+    BIND(const long, index);                                                                               \
+    BIND(type, y);                                                                                         \
+    const Places p = given_places;                                                                         \
+    FOR_MY_PLACES(WRITE_OWN)                                                                               \
+  }
+WRITE_LAST_OF(8, uchar)
+WRITE_LAST_OF(16, ushort)
+WRITE_LAST_OF(32, uint)
+WRITE_LAST_OF(64, ulong)
+#endif
 
 #define MARK_ELEMENT(o, j, i)                                                     \
   {                                                                               \

@@ -93,6 +93,9 @@ void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tens
   Places places = places_of(index, y.shape[1], negative);
   copy_strides(x, places.x);
   copy_strides(y, places.y);
+  if (!distinct && queue.device().info().runs_cpu_kernels())
+    return queue.launch(mover(queue, "write_last", y.dtype), owners_range(queue, index), x, index, y, places,
+                        check.spoiling(y));
   Tensor winner;
   if (!distinct) {
     winner = last_writers(queue, index, y.shape[1], negative);

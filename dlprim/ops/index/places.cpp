@@ -1,5 +1,9 @@
 #include "dlprim/ops/index/places.h"
 
+#include <algorithm>
+
+#include "dlprim/runtime/device.h"
+
 namespace dlprim {
 
 void require_lines(const char* op, const Tensor& named, const Tensor& index, const Tensor& moved) {
@@ -21,6 +25,16 @@ Places places_of(const Tensor& index, std::int64_t bound, Negative negative) {
   places.bound = bound;
   places.wraps = negative == Negative::wraps;
   return places;
+}
+
+Range owners_range(const Queue& queue, const Tensor& index) {
+  constexpr std::int64_t least_elements =
+      4096;  // below it the launch of a work group costs more than its work
+  const std::int64_t cores = queue.device().info().compute_units, lines = index.shape[0] * index.shape[2];
+  // Lines are shared out in several parts a core; those that share one read all of its index, so they are
+  // few.
+  const std::int64_t most = lines >= 4 * cores ? 4 * cores : cores;
+  return Range::groups(1, std::clamp<std::int64_t>(index.numel() / least_elements, 1, most));
 }
 
 void copy_strides(const Tensor& t, cl_long* strides) {

@@ -56,11 +56,50 @@ void check(const char* op, const Queue& queue, const Tensor& x, const Interpolat
 
 void launch(Queue& queue, const char* op, const char* kernel, const Tensor& source, const Tensor& result,
             const Dims& x, const Dims& y, const InterpolationGeometry& g) {
-  if (result.numel() == 0) return;
   const std::int64_t columns = result.size(-1), rows = result.numel() / columns;
   with_real(result.dtype, [&](auto zero) {
     queue.launch(resample_kernel(queue, kernel, result.dtype), rows_range(queue, rows, columns), source,
                  result, cl_long{rows}, kernel_interpolation<decltype(zero)>(op, x, y, g));
+  });
+}
+
+/** The taps of `columns` for each work item of a range, which kernels of shape cpu fill in. */
+struct ColumnTaps {
+  Tensor firsts, weights;
+
+  ColumnTaps(Queue& queue, const Range& range, std::int64_t columns, DType dtype)
+      : firsts(queue.scratch({items(range), columns}, DType::int32)),
+        weights(queue.scratch({items(range), columns}, compute_dtype(dtype))) {}
+
+  static std::int64_t items(const Range& range) { return static_cast<std::int64_t>(range.global[1]); }
+};
+
+void launch_by_table(Queue& queue, const Tensor& x, const InterpolationGeometry& g, const Tensor& y) {
+  const std::int64_t columns = y.size(-1), rows = y.numel() / columns;
+  const Range range = rows_range(queue, rows, columns);
+  const ColumnTaps taps(queue, range, columns, x.dtype);
+  with_real(x.dtype, [&](auto zero) {
+    queue.launch(resample_kernel(queue, "interpolate_by_table", x.dtype), range, x, y, taps.firsts,
+                 taps.weights, cl_long{rows},
+                 kernel_interpolation<decltype(zero)>("interpolate", x.shape, y.shape, g));
+  });
+}
+
+/** The planes of a tensor of which `axes` are interpolated. */
+std::int64_t planes_of(const Tensor& t, int axes) {
+  return product(Dims(t.shape.begin(), t.shape.end() - axes));
+}
+
+void launch_of_planes(Queue& queue, const char* op, const Tensor& dy, const InterpolationGeometry& g,
+                      const Tensor& dx) {
+  const std::int64_t planes = planes_of(dx, g.axes);
+  const Range range = rows_range(queue, planes, (dy.numel() + dx.numel()) / planes);
+  const ColumnTaps taps(queue, range, dy.size(-1), dx.dtype);
+  const Tensor sums = queue.scratch({ColumnTaps::items(range), dx.size(-1)}, dx.dtype);
+  with_real(dx.dtype, [&](auto zero) {
+    queue.launch(resample_kernel(queue, "interpolate_backward_of_planes", dx.dtype), range, dy, dx,
+                 taps.firsts, taps.weights, sums, cl_long{planes},
+                 kernel_interpolation<decltype(zero)>(op, dx.shape, dy.shape, g));
   });
 }
 
@@ -70,6 +109,8 @@ void interpolate_forward(Queue& queue, const Tensor& x, const InterpolationGeome
                          const Tensor& y) {
   ENTER(interpolate_forward, queue, x, geometry, y);
   check("interpolate", queue, x, geometry, y);
+  if (y.numel() == 0) return;
+  if (queue.device().info().runs_cpu_kernels()) return launch_by_table(queue, x, geometry, y);
   launch(queue, "interpolate", "interpolate", x, y, x.shape, y.shape, geometry);
 }
 
@@ -78,6 +119,12 @@ void interpolate_backward(Queue& queue, const Tensor& dy, const InterpolationGeo
   ENTER(interpolate_backward, queue, dy, geometry, dx);
   constexpr const char* op = "interpolate backward";
   check(op, queue, dx, geometry, dy);
+  if (dx.numel() == 0) return;
+  // A core takes whole planes; 16-bit sums would be rounded with each addition.
+  const DeviceInfo& device = queue.device().info();
+  if (device.runs_cpu_kernels() && is_compute_dtype(dx.dtype) &&
+      planes_of(dx, geometry.axes) >= device.compute_units)
+    return launch_of_planes(queue, op, dy, geometry, dx);
   launch(queue, op, "interpolate_backward", dy, dx, dx.shape, dy.shape, geometry);
 }
 
