@@ -22,8 +22,10 @@ namespace {
 using dlprim::require;
 using dlprim::wrap_dim;
 
-/** Positions along `dim` in the order of the elements; int64, contiguous. */
-Tensor order_along(const char* op, const Tensor& a, std::int64_t dim, bool descending) {
+/** Positions along `dim` in the order of the elements, of the first `count` where it is given; int64,
+ * contiguous. */
+Tensor order_along(const char* op, const Tensor& a, std::int64_t dim, bool descending,
+                   std::optional<std::int64_t> count = {}) {
   if (a.dim() == 0) {
     wrap_dim(dim, 0, op);
     return zeros({}, DType::int64, a.device());
@@ -31,9 +33,12 @@ Tensor order_along(const char* op, const Tensor& a, std::int64_t dim, bool desce
   const int d = wrap_dim(dim, a.dim(), op);
   const Tensor along_last = contiguous(transpose(a.detach(), d, -1));
   const std::int64_t n = along_last.size(-1);
-  const dlprim::Tensor order = dlprim::Tensor::empty(*a.device(), along_last.shape(), DType::int32);
-  const Dims rows{n == 0 ? 0 : a.numel() / n, n};
-  dlprim::sort_order(a.device()->queue(), along_last.data().reshaped(rows), descending, order.reshaped(rows));
+  Dims first = along_last.shape();
+  first[first.size() - 1] = count.value_or(n);
+  const dlprim::Tensor order = dlprim::Tensor::empty(*a.device(), first, DType::int32);
+  const std::int64_t rows = n == 0 ? 0 : a.numel() / n;
+  dlprim::sort_order(a.device()->queue(), along_last.data().reshaped({rows, n}), descending,
+                     order.reshaped({rows, count.value_or(n)}));
   return contiguous(to(transpose(Tensor(order), d, -1), DType::int64));
 }
 
@@ -129,8 +134,7 @@ std::pair<Tensor, Tensor> topk(const Tensor& a, std::int64_t k, std::int64_t dim
   require<TypeError>(a.dtype() != DType::boolean, "topk: expected numbers, got bool");
   const std::int64_t size = a.dim() ? a.shape()[wrap_dim(dim, a.dim(), "topk")] : 1;
   require(k >= 0 && k <= size, "topk: selected index k out of range: ", k, " of ", size, " elements");
-  const Tensor order = order_along("topk", a, dim, largest);
-  const Tensor first = a.dim() ? contiguous(narrow(order, dim, 0, k)) : order;
+  const Tensor first = order_along("topk", a, dim, largest, k);
   return {picked("TopkBackward", a, dim, first), first};
 }
 
@@ -140,7 +144,7 @@ std::pair<Tensor, Tensor> kthvalue(const Tensor& a, std::int64_t k, std::int64_t
   require_choice("kthvalue", a, dim);
   const std::int64_t size = a.dim() ? a.size(dim) : 1;
   require(k >= 1 && k <= size, "kthvalue: selected number k out of range: ", k, " of ", size, " elements");
-  const Tensor order = order_along("kthvalue", a, dim, false);
+  const Tensor order = order_along("kthvalue", a, dim, false, k);
   Tensor place;
   if (a.dim() > 0) {
     Dims shape = a.shape();

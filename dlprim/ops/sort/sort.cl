@@ -55,20 +55,47 @@ KEYS_OF(bool, uchar, bits != 0, 0xffu)
 
 // ---- short rows
 
-// Every element finds its own place: the number of elements that come before it. For short rows.
-__kernel void order_short_rows(BUFFER(const key_t, keys), BUFFER(int, order), const long numel, const int n) {
+// Every element finds its own place: the number of elements that come before it. For short rows. The first `kept` places of
+// a row are stored.
+__kernel void order_short_rows(BUFFER(const key_t, keys), BUFFER(int, order), const long numel, const int n, const int kept) {
   BIND(const key_t, keys);
   BIND(int, order);
   FOR_MY(e, numel) {
-    const long row = e / n * n;
+    const long row = e / n * n, kept_row = e / n * kept;
     const int own = e - row;
     const key_t key = keys[e];
     int place = 0;
     for (int i = 0; i < own; ++i) place += keys[row + i] <= key;
     for (int i = own + 1; i < n; ++i) place += keys[row + i] < key;
-    order[row + place] = own;
+    if (place < kept) order[kept_row + place] = own;
   }
 }
+
+#if SHAPE_CPU
+// The first `kept` of each row, at most CPU_MOST_FIRST: those met so far are kept in order, and few elements come before the last.
+__kernel void order_of_first(BUFFER(const key_t, keys), BUFFER(int, order), const long rows, const int n, const int kept) {
+  BIND(const key_t, keys);
+  BIND(int, order);
+  FOR_MY(row, rows) {
+    const __global key_t *row_keys = keys + row * n;
+    key_t first[CPU_MOST_FIRST];
+    int places[CPU_MOST_FIRST];
+    int count = 0;
+    for (int i = 0; i < n; ++i) {
+      const key_t key = row_keys[i];
+      if (count == kept && key >= first[kept - 1]) continue;
+      int at = count < kept ? count++ : kept - 1;
+      for (; at > 0 && key < first[at - 1]; --at) {
+        first[at] = first[at - 1];
+        places[at] = places[at - 1];
+      }
+      first[at] = key;
+      places[at] = i;
+    }
+    for (int i = 0; i < kept; ++i) order[row * kept + i] = places[i];
+  }
+}
+#endif
 
 // ---- passes. Counts are [rows, DIGITS, blocks]. Without `order` the pairs stand in their first order.
 

@@ -4,6 +4,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
+#include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/sort/sort_shared.h"
 #include "dlprim/ops/sort/work.h"
 #include "dlprim/runtime/device.h"
@@ -104,10 +105,12 @@ void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& or
   ENTER(sort_order, queue, x, descending, order);
   require(x.rank() == 2, "sort: expected rows [rows, n], got ", x.shape);
   require_contiguous("sort", "the input", x);
-  require_like("sort", "the order", order, x.shape, DType::int32);
-  const std::int64_t n = x.shape[1];
+  const std::int64_t rows = x.shape[0], n = x.shape[1], kept = order.rank() == 2 ? order.shape[1] : -1;
+  require(kept >= 0 && kept <= n, "sort: expected an order [rows, k] with k at most n for rows ", x.shape,
+          ", got ", order.shape);
+  require_like("sort", "the order", order, {rows, kept}, DType::int32);
   kernel_int(n, "sort", "a row");
-  if (x.numel() == 0) return;
+  if (order.numel() == 0) return;
   const int value_bits = static_cast<int>(8 * size_of(x.dtype));
   const int key_bits = std::max(32, value_bits);
   const Tensor keys = queue.scratch(x.shape, key_bits == 64 ? DType::int64 : DType::int32);
@@ -117,10 +120,16 @@ void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& or
   if (n <= short_row)
     return queue.launch(queue.kernel(file, "order_short_rows", key_defines(key_bits)),
                         share_range(queue, x.numel(), n), keys, order, cl_long{x.numel()},
-                        static_cast<cl_int>(n));
+                        static_cast<cl_int>(n), static_cast<cl_int>(kept));
+  if (queue.device().info().runs_cpu_kernels() && kept <= CPU_MOST_FIRST)
+    return queue.launch(queue.kernel(file, "order_of_first", key_defines(key_bits)),
+                        share_range(queue, rows, n), keys, order, cl_long{rows}, static_cast<cl_int>(n),
+                        static_cast<cl_int>(kept));
   Passes passes(queue, keys, key_bits);
   passes.run(value_bits);
-  queue.copy(passes.order(), order, static_cast<std::size_t>(order.numel()) * sizeof(cl_int));
+  Tensor first = passes.order();
+  first.shape[1] = kept;
+  copy(queue, first, order);
 }
 
 SortedKeys sort_keys(Queue& queue, const Tensor& keys, std::int64_t bound) {

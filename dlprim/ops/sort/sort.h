@@ -6,10 +6,10 @@
 namespace dlprim {
 
 /**
- * The order that sorts every row (torch.argsort with stable=True). `order` (int32, the shape of x) gets the
- * positions of a row's elements, from the first in order to the last. Equal elements keep their order; NaN
- * counts as the largest value. `x`: [rows, n], contiguous, any dtype. Throws ValueError for rows of 2^31
- * elements and more.
+ * The order that sorts every row (torch.argsort with stable=True). `order` (int32 [rows, k], k at most n)
+ * gets the positions of a row's elements, from the first in order to the k-th. Equal elements keep their
+ * order; NaN counts as the largest value. `x`: [rows, n], contiguous, any dtype. Throws ValueError for rows
+ * of 2^31 elements and more.
  */
 void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& order);
 

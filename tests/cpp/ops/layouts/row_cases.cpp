@@ -131,7 +131,9 @@ void draw_attention_backward(Draw& d) {
 void draw_sort_order(Draw& d) {
   const std::int64_t columns = d.number(0, 3) ? d.size_or_none() : 300;  // a long row is sorted by digits
   const Dims shape{d.size_or_none(8), columns};
-  const Tensor *x = d.input("x", shape), *order = d.output("order", shape, DType::int32);
+  const Tensor *x = d.input("x", shape),
+               *order =
+                   d.output("order", {shape[0], d.coin() ? columns : d.number(0, columns)}, DType::int32);
   const bool descending = d.coin();
   d.calls([=](Queue& queue) { sort_order(queue, *x, descending, *order); });
 }

@@ -29,20 +29,28 @@ Order sorted(const double* row, std::int64_t n, bool descending) {
   return order;
 }
 
-void check(const Tensor& x, const std::vector<double>& values) {
+void check_first(const Tensor& x, const std::vector<double>& values, std::int64_t kept) {
   Queue& queue = device().queue();
   const std::int64_t n = x.shape[1];
-  const Tensor order = queue.scratch(x.shape, DType::int32);
+  const Tensor order = queue.scratch({x.shape[0], kept}, DType::int32);
   for (const bool descending : {false, true}) {
     sort_order(queue, x, descending, order);
     Order expected;
     for (std::int64_t row = 0; row < x.shape[0]; ++row) {
       const Order of_row = sorted(values.data() + row * n, n, descending);
-      expected.insert(expected.end(), of_row.begin(), of_row.end());
+      expected.insert(expected.end(), of_row.begin(), of_row.begin() + kept);
     }
-    EXPECT_EQ(download<std::int32_t>(order), expected)
-        << name(x.dtype) << " " << x.shape << (descending ? " descending" : " ascending");
+    EXPECT_EQ(download<std::int32_t>(order), expected) << name(x.dtype) << " " << x.shape << " first " << kept
+                                                       << (descending ? " descending" : " ascending");
   }
+}
+
+/** All of each row's order, and of its first elements about the number up to which a CPU looks for them
+ * alone. */
+void check(const Tensor& x, const std::vector<double>& values) {
+  for (const std::int64_t kept :
+       {std::int64_t{1}, std::int64_t{5}, std::int64_t{32}, std::int64_t{33}, x.shape[1]})
+    if (kept <= x.shape[1]) check_first(x, values, kept);
 }
 
 TEST(Sort, RowsOfEveryDtypeKeepTheOrderOfEqualElements) {
@@ -127,7 +135,9 @@ TEST(Sort, RefusesWhatDoesNotFit) {
   expect_error<TypeError>([&] { sort_order(queue, x, false, queue.scratch({2, 2}, DType::int64)); },
                           "sort: expected the order of dtype int32, got int64");
   expect_error<ValueError>([&] { sort_order(queue, x, false, queue.scratch({4}, DType::int32)); },
-                           "of shape [2, 2], got [4]");
+                           "k at most n for rows [2, 2], got [4]");
+  expect_error<ValueError>([&] { sort_order(queue, x, false, queue.scratch({2, 3}, DType::int32)); },
+                           "k at most n for rows [2, 2], got [2, 3]");
   expect_error<ValueError>(
       [&] { sort_order(queue, x.reshaped({4}), false, queue.scratch({4}, DType::int32)); }, "[rows, n]");
 }
