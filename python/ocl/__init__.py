@@ -27,6 +27,7 @@ from ocl import func  # isort: skip
 from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
+from ocl.linalg.torch_names import *  # noqa: F403  (each documented there)
 from ocl.serialization import load, save
 from ocl.shapes import shapes_only
 from ocl.type_info import finfo, iinfo
@@ -70,6 +71,7 @@ def __dir__():
 
 
 __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
+    *linalg.torch_names.__all__,
     "DeviceError",
     "KernelBuildError",
     "OutOfMemoryError",

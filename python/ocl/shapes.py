@@ -6,6 +6,13 @@ from ocl.modes import Mode
 __all__ = ["shapes_only"]
 
 
+def is_shapes_only() -> bool:
+    """Whether this thread is inside ``shapes_only``."""
+    before = _C._set_shapes_only(True)
+    _C._set_shapes_only(before)
+    return before
+
+
 class shapes_only(Mode):  # noqa: N801  (as no_grad)
     """Operators of this thread give shapes, dtypes and strides, and no device runs a command; ``with`` block
     or decorator::

@@ -985,6 +985,22 @@ class Tensor:
         """
         In place: elu with a continuous slope (Barron 2017).
         """
+    def cholesky(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        ``linalg.cholesky`` by its old name (torch.cholesky).
+        """
+    def cholesky_inverse(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        The inverse of the matrix whose Cholesky factor is ``input`` (*, n, n) (torch.cholesky_inverse).
+        
+            Gradients are those of the triangle that is read; PyTorch's fill the other one too.
+            
+        """
+    def cholesky_solve(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        X of A X = ``input`` (*, n, k), where ``input2`` (*, n, n) is the Cholesky factor of A, the upper one
+            with ``upper`` (torch.cholesky_solve).
+        """
     def chunk(self, chunks: typing.SupportsIndex, dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
         """
         A tuple of at most chunks equal parts along dim.
@@ -1124,6 +1140,10 @@ class Tensor:
     def cumsum(self, dim: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         Running sums along dim.
+        """
+    def det(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        The determinants (*,) of A (*, n, n), float32 or float64 (torch.linalg.det).
         """
     def detach(self) -> Tensor:
         ...
@@ -1439,6 +1459,10 @@ class Tensor:
         """
     def int(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
+    def inverse(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        ``linalg.inv`` by its old name (torch.inverse).
+        """
     def is_contiguous(self, *, memory_format: memory_format | None = None) -> bool:
         ...
     def is_floating_point(self) -> bool:
@@ -1559,6 +1583,10 @@ class Tensor:
         """
         log(cumsum(exp(input))) along dim, without overflow.
         """
+    def logdet(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        log det of (*, n, n), NaN where the determinant is negative (torch.logdet).
+        """
     def logical_and(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether both are non-zero.
@@ -1621,6 +1649,14 @@ class Tensor:
         """
         In place: Whether a is less than b.
         """
+    def lu(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        ``linalg.lu_factor``, or with ``get_infos`` ``linalg.lu_factor_ex`` (torch.lu).
+        """
+    def lu_solve(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        ``linalg.lu_solve`` with its arguments in another order (torch.lu_solve).
+        """
     def masked_fill(self, mask: Tensor, value: Tensor | float | int | bool) -> Tensor:
         """
         input with value (a number or a scalar tensor) where mask (bool) holds.
@@ -1640,6 +1676,17 @@ class Tensor:
     def matmul(self, other: Tensor) -> Tensor:
         """
         Dot product, matrix times vector, matrix product, and batches of them with broadcasting.
+        """
+    def matrix_exp(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        The exponentials of A (*, n, n), float32 or float64 (torch.linalg.matrix_exp).
+        
+            They are computed on the device; the norms are read, which waits. A matrix that is not finite gives NaN.
+            
+        """
+    def matrix_power(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        A (*, m, m) to the whole power n; a negative one of the inverse (torch.linalg.matrix_power).
         """
     @typing.overload
     def max(self) -> Tensor:
@@ -1817,6 +1864,10 @@ class Tensor:
         """
         Waits, and copies the elements to a NumPy array. A tensor that requires gradients is refused but with force=True or while gradients are off: use detach(). With `out` to that one, C-contiguous, of the tensor's shape and dtype: one of page-locked memory (pin_memory) takes the bus's full rate.
         """
+    def orgqr(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        ``linalg.householder_product`` by its old name (torch.orgqr).
+        """
     def outer(self, vec2: Tensor) -> Tensor:
         """
         All products of the elements of two vectors.
@@ -1824,6 +1875,10 @@ class Tensor:
     def permute(self, *args) -> Tensor:
         """
         The dimensions in another order.
+        """
+    def pinverse(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        ``linalg.pinv`` with ``rcond`` for rtol (torch.pinverse).
         """
     def polygamma(self, n: typing.SupportsIndex) -> Tensor:
         """
@@ -1866,6 +1921,10 @@ class Tensor:
     def put_(self, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
         """
         Writes source over the elements that index names in the flattened tensor, or adds it to them.
+        """
+    def qr(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        ``linalg.qr``, reduced, or complete with ``some=False`` (torch.qr).
         """
     def quantile(self, q: Tensor | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
         """
@@ -2087,6 +2146,14 @@ class Tensor:
         """
     def size(self, dim: typing.SupportsIndex | None = None) -> typing.Any:
         ...
+    def slogdet(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        The signs of the determinants of A (*, n, n) and the logarithms of their magnitudes, each (*,).
+        
+            float32 or float64 (torch.linalg.slogdet). A singular matrix gives 0 and minus infinity, and NaN as its
+            gradient.
+            
+        """
     def softmax(self, dim: typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         exp(input) over its sum along dim.
@@ -2189,6 +2256,13 @@ class Tensor:
         """
         The sum of the elements.
         """
+    def svd(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        U, S and V, not its transpose, of ``linalg.svd``; ``some=False`` gives the full matrices (torch.svd).
+        
+            Without ``compute_uv`` U (*, m, m) and V (*, n, n) are zeros.
+            
+        """
     def swapaxes(self, axis0: typing.SupportsIndex, axis1: typing.SupportsIndex) -> Tensor:
         """
         Two dimensions swapped.
@@ -2267,6 +2341,11 @@ class Tensor:
     def transpose(self, dim0: typing.SupportsIndex, dim1: typing.SupportsIndex) -> Tensor:
         """
         Two dimensions swapped.
+        """
+    def triangular_solve(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        X of A X = b, or with ``transpose`` of A^T X = b, for triangular A, and a copy of A
+            (torch.triangular_solve); the shapes are those of ``linalg.solve_triangular``.
         """
     def tril(self, diagonal: typing.SupportsIndex = 0) -> Tensor:
         """

@@ -180,6 +180,7 @@ def onnx_file():
 SETTINGS = {
     "README.md#0": torch_in_three_lines,
     "README.md#1": readme,
+    "docs/api/ocl.linalg.md#0": dict,
     "docs/autograd.md#0": dict,
     "docs/autograd.md#1": two_tasks,
     "docs/autograd.md#2": lambda: {"ocl": ocl},

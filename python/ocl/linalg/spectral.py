@@ -1,0 +1,219 @@
+"""Eigenvalues of symmetric matrices, and singular values."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from ocl import _C
+from ocl._C import ArgumentValueError, Tensor, is_grad_enabled
+from ocl.autograd.function import Function
+from ocl.linalg import checks
+from ocl.linalg.host import on_host, one_by_one
+
+__all__ = ["eig", "eigh", "eigvals", "eigvalsh", "svd", "svdvals"]
+
+
+class Eigh(NamedTuple):
+    """Eigenvalues in ascending order, and eigenvectors as columns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class SVD(NamedTuple):
+    """A = U diag(S) Vh, singular values in descending order."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+def _off_diagonal(matrix: Tensor, divisors: Tensor) -> Tensor:
+    """matrix / (divisors_j - divisors_i), and 0 on the diagonal."""
+    gaps = divisors.unsqueeze(-2) - divisors.unsqueeze(-1)
+    diagonal = _C.eye(gaps.shape[-1], dtype=gaps.dtype, device=gaps.device)
+    return matrix * (1 - diagonal) / (gaps + diagonal)
+
+
+def _diagonal(values: Tensor) -> Tensor:
+    """Matrices with these diagonals."""
+    return values.unsqueeze(-1) * _C.eye(values.shape[-1], dtype=values.dtype, device=values.device)
+
+
+def _wanted(tensor: Tensor) -> bool:
+    return tensor.requires_grad and is_grad_enabled()
+
+
+class _Eigh(Function):
+    """Eigenvalues and eigenvectors. (Giles 2008, 3.1; derivatives.yaml: linalg_eig_backward)"""
+
+    @staticmethod
+    def forward(ctx, a, triangle):
+        values, vectors = on_host(lambda array: _eigh(array, triangle), a)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(values, vectors)
+        return values, vectors
+
+    @staticmethod
+    def backward(ctx, of_values, of_vectors):
+        values, vectors = ctx.saved_tensors
+        if of_vectors is None:
+            if of_values is None:
+                return None, None
+            return vectors * of_values.unsqueeze(-2) @ vectors.mT, None
+        inner = _off_diagonal(vectors.mT @ of_vectors, values)
+        if of_values is not None:
+            inner = inner + _diagonal(of_values)
+        return vectors @ inner @ vectors.mT, None
+
+
+def _of_finite_matrices(name: str, function, empty):
+    """``function`` of each matrix ; ``empty`` of those that are not finite. LinAlgError if others fail."""
+
+    def failed(matrix):
+        if np.isfinite(matrix).all():
+            raise checks.LinAlgError(
+                f"{name}: The algorithm failed to converge because the input matrix is ill-conditioned or "
+                "has too many repeated eigenvalues."
+            )
+        return empty(matrix)
+
+    return lambda array: one_by_one(function, failed, array)
+
+
+def _eigh(array: np.ndarray, triangle: str) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        return tuple(np.linalg.eigh(array, triangle))
+    except np.linalg.LinAlgError:
+        nan = lambda matrix: (np.full_like(matrix[0], np.nan), np.full_like(matrix, np.nan))  # noqa: E731
+        alone = lambda matrix: tuple(np.linalg.eigh(matrix, triangle))  # noqa: E731
+        return _of_finite_matrices("linalg.eigh", alone, nan)(array)
+
+
+def _triangle(UPLO: str) -> str:
+    if UPLO.upper() not in ("L", "U"):
+        raise ArgumentValueError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return UPLO.upper()
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> Eigh:
+    """Eigenvalues (*, n), ascending, and eigenvectors (*, n, n) of symmetric A (*, n, n) (torch.linalg.eigh).
+
+    float32 or float64; the lower triangle is read, or the upper one with ``UPLO="U"``. Gradients of the
+    eigenvectors are finite where no eigenvalues are the same. A matrix with NaN gives NaN.
+    """
+    checks.square_floats("linalg.eigh", A)
+    return Eigh(*_Eigh.apply(A, _triangle(UPLO)))
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    """The eigenvalues (*, n), ascending, of symmetric A (*, n, n) (torch.linalg.eigvalsh)."""
+    checks.square_floats("linalg.eigvalsh", A)
+    return _Eigh.apply(A, _triangle(UPLO))[0]
+
+
+def _refuse(name: str) -> NoReturn:
+    raise NotImplementedError(
+        f"linalg.{name}: the results are complex numbers, and there is no complex dtype; eigh and eigvalsh "
+        "are for symmetric matrices"
+    )
+
+
+def eig(A: Tensor) -> NoReturn:
+    """NotImplementedError: the results are complex (torch.linalg.eig)."""
+    _refuse("eig")
+
+
+def eigvals(A: Tensor) -> NoReturn:
+    """NotImplementedError: the results are complex (torch.linalg.eigvals)."""
+    _refuse("eigvals")
+
+
+def _factor(array: np.ndarray, full_matrices: bool) -> tuple[np.ndarray, ...]:
+    try:
+        return tuple(np.linalg.svd(array, full_matrices))
+    except np.linalg.LinAlgError:
+        raise _not_converged("svd", array) from None
+
+
+def _not_converged(name: str, array: np.ndarray) -> checks.LinAlgError:
+    why = "contained non-finite values" if not np.isfinite(array).all() else "is ill-conditioned"
+    return checks.LinAlgError(
+        f"linalg.{name}: The algorithm failed to converge because the input matrix {why}."
+    )
+
+
+def singular_values(array: np.ndarray) -> np.ndarray:
+    """The singular values of (count, m, n), descending: (count, min(m, n))."""
+    try:
+        return np.linalg.svd(array, compute_uv=False)
+    except np.linalg.LinAlgError:
+        raise _not_converged("svdvals", array) from None
+
+
+class _SVD(Function):
+    """U, S, Vh. (Giles 2008, 3.3; Townsend 2016, "Differentiating the singular value decomposition";
+    derivatives.yaml: svd_backward)"""
+
+    @staticmethod
+    def forward(ctx, a, full_matrices):
+        results = on_host(lambda array: _factor(array, full_matrices), a)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*results)
+        return results
+
+    @staticmethod
+    def backward(ctx, of_u, of_s, of_vh):
+        u, s, vh = ctx.saved_tensors
+        k = s.shape[-1]
+        rows, columns = u.shape[-2], vh.shape[-1]
+        u, vh = u[..., :k], vh[..., :k, :]
+        inner = _diagonal(of_s) if of_s is not None else _diagonal(s.detach() * 0)
+        squares = s * s
+        if of_u is not None:
+            of_u = of_u[..., :k]
+            crossed = u.mT @ of_u
+            inner = inner + _off_diagonal(crossed - crossed.mT, squares) * s.unsqueeze(-2)
+        if of_vh is not None:
+            of_vh = of_vh[..., :k, :]
+            crossed = vh @ of_vh.mT
+            inner = inner + s.unsqueeze(-1) * _off_diagonal(crossed - crossed.mT, squares)
+        of_a = u @ inner @ vh
+        if of_u is not None and rows > k:
+            scaled = of_u / s.unsqueeze(-2)
+            of_a = of_a + (scaled - u @ (u.mT @ scaled)) @ vh
+        if of_vh is not None and columns > k:
+            scaled = of_vh / s.unsqueeze(-1)
+            of_a = of_a + u @ (scaled - (scaled @ vh.mT) @ vh)
+        return of_a, None
+
+
+def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> SVD:
+    """U (*, m, m), S (*, k), descending, and Vh (*, n, n) of A = U diag(S) Vh (torch.linalg.svd).
+
+    A (*, m, n), float32 or float64; k is the smaller size. U is (*, m, k) and Vh (*, k, n) with
+    ``full_matrices=False``. Gradients of U and Vh are finite where no singular values are the same.
+    ``driver`` has to be None, as on PyTorch's CPU. LinAlgError if A is not finite.
+    """
+    _check_driver("svd", driver)
+    checks.float_matrices("linalg.svd", A)
+    return SVD(*_SVD.apply(A, full_matrices))
+
+
+def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
+    """The singular values (*, min(m, n)), descending, of A (*, m, n) (torch.linalg.svdvals)."""
+    _check_driver("svdvals", driver)
+    checks.float_matrices("linalg.svdvals", A)
+    if _wanted(A):
+        return _SVD.apply(A, False)[1]
+    return on_host(lambda array: (singular_values(array),), A)[0]
+
+
+def _check_driver(name: str, driver: str | None) -> None:
+    if driver is not None:
+        raise ArgumentValueError(
+            f"torch.linalg.{name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER "
+            "backend."
+        )

@@ -1,0 +1,170 @@
+"""Linear algebra by its older names, those of torch and of Tensor."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ocl import _C
+from ocl._C import ArgumentValueError, Tensor
+from ocl.linalg import checks
+from ocl.linalg.cholesky_factors import cholesky_factor, cholesky_inverse, cholesky_solve
+from ocl.linalg.inverse import det, inv, logdet, slogdet
+from ocl.linalg.lu_factors import LUFactor, LUFactorEx, lu_factor, lu_factor_ex, lu_unpack
+from ocl.linalg.lu_factors import lu_solve as solve_factored
+from ocl.linalg.orthogonal import QR, householder_product
+from ocl.linalg.orthogonal import qr as qr_factors
+from ocl.linalg.products import matrix_exp, matrix_power, multi_dot
+from ocl.linalg.products import vander as ascending_vander
+from ocl.linalg.pseudo import pinv
+from ocl.linalg.spectral import svd as svd_factors
+from ocl.linalg.spectral import svdvals
+from ocl.linalg.triangular import solve_triangular
+
+__all__ = [
+    "chain_matmul",
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
+    "det",
+    "inverse",
+    "logdet",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
+    "matrix_exp",
+    "matrix_power",
+    "orgqr",
+    "pinverse",
+    "qr",
+    "slogdet",
+    "svd",
+    "triangular_solve",
+    "vander",
+]
+
+
+class SVD(NamedTuple):
+    """A = U diag(S) V^T."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+class TriangularSolve(NamedTuple):
+    """A solution, and a copy of the triangular matrix."""
+
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """``linalg.cholesky`` by its old name (torch.cholesky)."""
+    return cholesky_factor("cholesky", input, upper, True)[0]
+
+
+def inverse(input: Tensor) -> Tensor:
+    """``linalg.inv`` by its old name (torch.inverse)."""
+    return inv(input)
+
+
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """``linalg.pinv`` with ``rcond`` for rtol (torch.pinverse)."""
+    return pinv(input, rtol=rcond)
+
+
+def qr(input: Tensor, some: bool = True) -> QR:
+    """``linalg.qr``, reduced, or complete with ``some=False`` (torch.qr)."""
+    return qr_factors(input, "reduced" if some else "complete")
+
+
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SVD:
+    """U, S and V, not its transpose, of ``linalg.svd``; ``some=False`` gives the full matrices (torch.svd).
+
+    Without ``compute_uv`` U (*, m, m) and V (*, n, n) are zeros.
+    """
+    if compute_uv:
+        u, s, vh = svd_factors(input, not some)
+        return SVD(u, s, vh.mT)
+    batch, (rows, columns) = input.shape[:-2], input.shape[-2:]
+    like = {"dtype": input.dtype, "device": input.device}
+    values = svdvals(input)
+    return SVD(_C.zeros([*batch, rows, rows], **like), values, _C.zeros([*batch, columns, columns], **like))
+
+
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> LUFactor | LUFactorEx:
+    """``linalg.lu_factor``, or with ``get_infos`` ``linalg.lu_factor_ex`` (torch.lu)."""
+    return lu_factor_ex(A, pivot=pivot) if get_infos else lu_factor(A, pivot=pivot)
+
+
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """``linalg.lu_solve`` with its arguments in another order (torch.lu_solve)."""
+    return solve_factored(LU_data, LU_pivots, b)
+
+
+def triangular_solve(
+    b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> TriangularSolve:
+    """X of A X = b, or with ``transpose`` of A^T X = b, for triangular A, and a copy of A
+    (torch.triangular_solve); the shapes are those of ``linalg.solve_triangular``."""
+    checks.equation("triangular_solve", A, b, True)
+    matrix = A.mT if transpose else A
+    x = solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
+    return TriangularSolve(x, checks.broadcast_batches(A, b)[0].clone())
+
+
+def orgqr(input: Tensor, tau: Tensor) -> Tensor:
+    """``linalg.householder_product`` by its old name (torch.orgqr)."""
+    return householder_product(input, tau)
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """``linalg.multi_dot`` of its arguments; a single matrix comes back (torch.chain_matmul)."""
+    return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of x (n,) as rows (n, N), the highest first unless ``increasing`` (torch.vander)."""
+    if x.ndim != 1:
+        raise ArgumentValueError("x must be a one-dimensional tensor.")
+    count = x.shape[0] if N is None else N
+    if count < 0:
+        raise ArgumentValueError("N must be non-negative.")
+    if count <= 1:
+        return _C.ones([x.shape[0], count], dtype=x.dtype, device=x.device)
+    powers = ascending_vander(x, count)
+    return powers if increasing else powers.flip(-1)
+
+
+def _method(function: Callable) -> Callable:
+    """``function`` with the tensor as its first argument."""
+
+    @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    return method
+
+
+# Those that Tensor has in PyTorch, whose first argument is the tensor.
+for _name in (
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
+    "det",
+    "inverse",
+    "logdet",
+    "lu",
+    "lu_solve",
+    "matrix_exp",
+    "matrix_power",
+    "orgqr",
+    "pinverse",
+    "qr",
+    "slogdet",
+    "svd",
+    "triangular_solve",
+):
+    setattr(Tensor, _name, _method(globals()[_name]))
