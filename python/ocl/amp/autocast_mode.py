@@ -85,14 +85,15 @@ def current() -> autocast:
     return autocast("ocl", dtype, enabled, cache_enabled)
 
 
-def _cast(value: Any, dtype: _C.dtype) -> Any:
+def cast(value: Any, dtype: _C.dtype) -> Any:
+    """The floating tensors in ``value``, a nest of lists, tuples and dicts, in ``dtype``; float64 stays."""
     if isinstance(value, Tensor):
         is_castable = value.is_floating_point() and value.dtype != _C.float64
         return value.to(dtype) if is_castable else value
     if isinstance(value, dict):
-        return {key: _cast(item, dtype) for key, item in value.items()}
+        return {key: cast(item, dtype) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(_cast(item, dtype) for item in value)
+        return type(value)(cast(item, dtype) for item in value)
     return value
 
 
@@ -116,7 +117,7 @@ def custom_fwd(
             return fwd(ctx, *args, **kwargs)
         ctx._autocast = autocast(device_type, enabled=False)
         with ctx._autocast:
-            return fwd(ctx, *_cast(args, cast_inputs), **_cast(kwargs, cast_inputs))
+            return fwd(ctx, *cast(args, cast_inputs), **cast(kwargs, cast_inputs))
 
     return forward
 

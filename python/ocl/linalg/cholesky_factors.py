@@ -9,9 +9,9 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.autograd.function import Function
 from ocl.linalg import checks
 from ocl.linalg.host import on_host, one_by_one
+from ocl.linalg.precision import PreciseFunction, full_precision
 from ocl.linalg.triangular import solve_triangular
 
 __all__ = ["cholesky", "cholesky_ex"]
@@ -48,7 +48,7 @@ def _failing_order(matrix: np.ndarray) -> int:
     return 1 + bisect.bisect_left(range(1, len(matrix) + 1), True, key=fails)
 
 
-class _Cholesky(Function):
+class _Cholesky(PreciseFunction):
     """The lower factor. (Murray 2016, "Differentiation of the Cholesky decomposition", eq. 10;
     derivatives.yaml: cholesky_backward)"""
 
@@ -86,6 +86,7 @@ def cholesky_factor(name: str, a: Tensor, upper: bool, must_succeed: bool) -> tu
     return (factor.mT if upper else factor), info
 
 
+@full_precision
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower L of A = L L^T, or with ``upper`` the upper U of A = U^T U (torch.linalg.cholesky).
 
@@ -95,6 +96,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     return cholesky_factor("linalg.cholesky", A, upper, True)[0]
 
 
+@full_precision
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> CholeskyEx:
     """``cholesky`` and ``info`` (*,), int32 (torch.linalg.cholesky_ex).
 
@@ -104,6 +106,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     return CholeskyEx(*cholesky_factor("linalg.cholesky_ex", A, upper, check_errors))
 
 
+@full_precision
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """X of A X = ``input`` (*, n, k), where ``input2`` (*, n, n) is the Cholesky factor of A, the upper one
     with ``upper`` (torch.cholesky_solve)."""
@@ -112,6 +115,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     return solve_triangular(lower.mT, solve_triangular(lower, input, upper=False), upper=True)
 
 
+@full_precision
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """The inverse of the matrix whose Cholesky factor is ``input`` (*, n, n) (torch.cholesky_inverse).
 

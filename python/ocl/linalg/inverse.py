@@ -9,10 +9,10 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import ArgumentValueError, Tensor
-from ocl.autograd.function import Function
 from ocl.linalg import checks
 from ocl.linalg.host import on_host, one_by_one
 from ocl.linalg.lu_factors import factors
+from ocl.linalg.precision import PreciseFunction, full_precision
 from ocl.linalg.spectral import svd
 
 __all__ = ["det", "inv", "inv_ex", "slogdet", "solve", "solve_ex", "tensorinv", "tensorsolve"]
@@ -53,7 +53,7 @@ def _or_nan(function, a: np.ndarray, *others: np.ndarray) -> tuple[np.ndarray, n
     return one_by_one(lambda *matrices: (function(*matrices), np.int32(0)), failed, a, *others)
 
 
-class _Inv(Function):
+class _Inv(PreciseFunction):
     """The inverse and info. (Giles 2008, 2.2.3; derivatives.yaml: linalg_inv_ex)"""
 
     @staticmethod
@@ -78,7 +78,7 @@ class _Inv(Function):
         return -(inverse.mT @ g @ inverse.mT), None
 
 
-class _Solve(Function):
+class _Solve(PreciseFunction):
     """X of AX = B and info. (Giles 2008, 2.3.1; derivatives.yaml: linalg_solve_backward)"""
 
     @staticmethod
@@ -101,12 +101,14 @@ class _Solve(Function):
         return (-of_b @ x.mT if ctx.needs_input_grad[0] else None), of_b, None
 
 
+@full_precision
 def inv(A: Tensor) -> Tensor:
     """The inverses of A (*, n, n), float32 or float64 (torch.linalg.inv). LinAlgError if one is singular."""
     checks.square_floats("linalg.inv", A)
     return _Inv.apply(A, "linalg.inv")[0]
 
 
+@full_precision
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> InvEx:
     """``inv`` and ``info`` (*,), int32: 0, or the place of the first zero on the diagonal of U of A = P L U.
 
@@ -130,6 +132,7 @@ def _solve(name: str, told: str | None, a: Tensor, b: Tensor, left: bool) -> tup
     return (x.squeeze(-1) if is_vector else x), info
 
 
+@full_precision
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X of A X = B, or with ``left=False`` of X A = B (torch.linalg.solve).
 
@@ -139,6 +142,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     return _solve("linalg.solve", "torch.linalg.solve", A, B, left)[0]
 
 
+@full_precision
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> SolveEx:
     """``solve`` and ``info`` (*,), int32, as that of ``inv_ex``; a singular matrix gives NaN
     (torch.linalg.solve_ex), or with ``check_errors`` a LinAlgError."""
@@ -176,7 +180,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: tuple[int, ...] | None = None) -> Te
     return solve(A.reshape(B.numel(), math.prod(of)), B.flatten()).reshape(*of)
 
 
-class _Det(Function):
+class _Det(PreciseFunction):
     """det A. (Giles 2008, 2.2.4; derivatives.yaml: linalg_det_backward)
 
     A regular matrix has the gradient det(A) A^-T here. A singular one has ``U diag(p) V^T`` with the signs of
@@ -215,13 +219,14 @@ class _Det(Function):
         return _C.where(is_singular, cofactors, regular)
 
 
+@full_precision
 def det(A: Tensor) -> Tensor:
     """The determinants (*,) of A (*, n, n), float32 or float64 (torch.linalg.det)."""
     checks.square_floats("linalg.det", A)
     return _Det.apply(A)
 
 
-class _SLogDet(Function):
+class _SLogDet(PreciseFunction):
     """sign and log |det A|. (derivatives.yaml: slogdet_backward)"""
 
     @staticmethod
@@ -237,6 +242,7 @@ class _SLogDet(Function):
         return g[..., None, None] * inv_ex(a).inverse.mT
 
 
+@full_precision
 def slogdet(A: Tensor) -> SLogDet:
     """The signs of the determinants of A (*, n, n) and the logarithms of their magnitudes, each (*,).
 
@@ -247,6 +253,7 @@ def slogdet(A: Tensor) -> SLogDet:
     return SLogDet(*_SLogDet.apply(A))
 
 
+@full_precision
 def logdet(input: Tensor) -> Tensor:
     """log det of (*, n, n), NaN where the determinant is negative (torch.logdet)."""
     checks.square_floats("logdet", input)

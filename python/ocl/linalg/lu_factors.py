@@ -8,9 +8,9 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
-from ocl.autograd.function import Function
 from ocl.linalg import checks
 from ocl.linalg.host import on_host
+from ocl.linalg.precision import PreciseFunction, full_precision
 from ocl.linalg.triangular import solve_triangular, substituted
 
 __all__ = ["lu", "lu_factor", "lu_factor_ex", "lu_solve"]
@@ -112,7 +112,7 @@ def _permuted(order: Tensor, x: Tensor) -> Tensor:
     return _C.take_along_dim(x, order.unsqueeze(-1).expand(*x.shape), -2)
 
 
-class _LUFactor(Function):
+class _LUFactor(PreciseFunction):
     """LU, pivots and info. (derivatives.yaml: lu_factor_ex_backward)"""
 
     @staticmethod
@@ -163,6 +163,7 @@ def _check_pivoting(name: str, pivot: bool) -> None:
         raise ArgumentValueError(f"{name}: LU without pivoting is not implemented on the host")
 
 
+@full_precision
 def lu_factor(A: Tensor, *, pivot: bool = True) -> LUFactor:
     """L without its ones and U in one matrix (*, m, n), and pivots (*, min(m, n)), int32, counted from 1
     (torch.linalg.lu_factor).
@@ -174,6 +175,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> LUFactor:
     return LUFactor(*_LUFactor.apply(A, "torch.linalg.lu_factor")[:2])
 
 
+@full_precision
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> LUFactorEx:
     """``lu_factor`` and ``info`` (*,), int32 (torch.linalg.lu_factor_ex).
 
@@ -185,6 +187,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     return LUFactorEx(*_LUFactor.apply(A, "torch.linalg.lu_factor_ex" if check_errors else None))
 
 
+@full_precision
 def lu(A: Tensor, *, pivot: bool = True) -> LU:
     """P (*, m, m), L (*, m, k) and U (*, k, n) of A = P L U (torch.linalg.lu).
 
@@ -214,6 +217,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     return LU(swaps, lower, upper)
 
 
+@full_precision
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X of A X = B for the A of which ``lu_factor`` gave ``LU`` and ``pivots`` (torch.linalg.lu_solve).
 

@@ -9,6 +9,7 @@ from ocl import _C
 from ocl._C import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, Tensor, dtype, vector_norm
 from ocl.linalg import checks
 from ocl.linalg.inverse import inv_ex
+from ocl.linalg.precision import full_precision
 from ocl.linalg.spectral import svdvals
 
 __all__ = ["cond", "matrix_norm", "norm", "vector_norm"]
@@ -117,6 +118,7 @@ def norm(
     return vector_norm(A, ord, dims, keepdim, dtype=dtype)
 
 
+@full_precision
 def cond(A: Tensor, p: str | float | None = None) -> Tensor:
     """The condition numbers (*,) of A (*, m, n), float32 or float64 (torch.linalg.cond).
 

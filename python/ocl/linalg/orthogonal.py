@@ -8,9 +8,9 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
-from ocl.autograd.function import Function
 from ocl.linalg import checks
 from ocl.linalg.host import on_host
+from ocl.linalg.precision import PreciseFunction, full_precision
 from ocl.linalg.triangular import solve_triangular
 
 __all__ = ["householder_product", "qr"]
@@ -23,7 +23,7 @@ class QR(NamedTuple):
     R: Tensor
 
 
-class _QR(Function):
+class _QR(PreciseFunction):
     """Q and R. (Walter & Lehmann 2013, "Algorithmic differentiation of linear algebra functions";
     derivatives.yaml: linalg_qr_backward)"""
 
@@ -67,6 +67,7 @@ def _of_tall(q: Tensor, upper: Tensor, of_q: Tensor, of_r: Tensor) -> Tensor:
     return solve_triangular(upper.mT, of_q + q @ symmetric, upper=False, left=False)
 
 
+@full_precision
 def qr(A: Tensor, mode: str = "reduced") -> QR:
     """Q and R of A (*, m, n), float32 or float64 (torch.linalg.qr); k is the smaller size.
 
@@ -85,6 +86,7 @@ def qr(A: Tensor, mode: str = "reduced") -> QR:
     return QR(*_QR.apply(A, mode))
 
 
+@full_precision
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     """The first n columns of the product of k reflections I - tau_i v_i v_i^T.
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import ArgumentValueError, Tensor, matmul
-from ocl.autograd.function import Function
 from ocl.linalg import checks
 from ocl.linalg.inverse import inv
+from ocl.linalg.precision import PreciseFunction, full_precision
 from ocl.shapes import is_shapes_only
 
 __all__ = [
@@ -48,7 +48,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
         square = square @ square
 
 
-class _MatrixExp(Function):
+class _MatrixExp(PreciseFunction):
     """exp A by scaling and squaring. Its gradient is a block of the exponential of [[A^T, G], [0, A^T]].
     (Higham 2008, "Functions of matrices", 3.2 and 10.3; derivatives.yaml: linalg_matrix_exp)"""
 
@@ -105,6 +105,7 @@ def _taylor(a: Tensor) -> Tensor:
     return result
 
 
+@full_precision
 def matrix_exp(A: Tensor) -> Tensor:
     """The exponentials of A (*, n, n), float32 or float64 (torch.linalg.matrix_exp).
 

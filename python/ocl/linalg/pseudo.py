@@ -8,10 +8,10 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
-from ocl.autograd.function import Function
 from ocl.linalg import checks
 from ocl.linalg.host import on_host
-from ocl.linalg.spectral import _eigh, _factor, singular_values
+from ocl.linalg.precision import PreciseFunction, full_precision
+from ocl.linalg.spectral import eigh_arrays, singular_values, svd_arrays
 from ocl.shapes import is_shapes_only
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]
@@ -62,16 +62,16 @@ def _inverted(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 def _pseudo_inverses(a: np.ndarray, bounds: _Bounds, hermitian: bool) -> tuple[np.ndarray]:
     if hermitian:
-        values, vectors = _eigh(a, "L")
+        values, vectors = eigh_arrays(a, "L")
         left, right = vectors, vectors.swapaxes(1, 2)
     else:
-        u, values, vh = _factor(a, False)
+        u, values, vh = svd_arrays(a, False)
         left, right = vh.swapaxes(1, 2), u.swapaxes(1, 2)
     inverses = _inverted(values, bounds.kept(np.abs(values)))
     return ((left * inverses[:, None, :]) @ right,)
 
 
-class _Pinv(Function):
+class _Pinv(PreciseFunction):
     """The pseudo-inverse. (Golub & Pereyra 1973; derivatives.yaml: pinv_backward)"""
 
     @staticmethod
@@ -99,6 +99,7 @@ def _pinv_backward(g: Tensor, inverse: Tensor, a: Tensor) -> Tensor:
     return -(k @ inverse).mT + (g_t - a @ k) @ (inverse @ inverse_t) + inverse_k - (inverse_k @ inverse) @ a
 
 
+@full_precision
 def pinv(
     A: Tensor,
     rcond: Tensor | float | None = None,
@@ -119,6 +120,7 @@ def pinv(
     return _Pinv.apply(A, _Bounds(A, atol, rtol if rcond is None else rcond), hermitian)
 
 
+@full_precision
 def matrix_rank(
     A: Tensor,
     tol: Tensor | float | None = None,
@@ -137,19 +139,19 @@ def matrix_rank(
     bounds = _Bounds(A, atol, rtol) if tol is None else _Bounds(A, tol, 0.0)
 
     def ranks(array):
-        values = np.abs(_eigh(array, "L")[0]) if hermitian else singular_values(array)
+        values = np.abs(eigh_arrays(array, "L")[0]) if hermitian else singular_values(array)
         return (bounds.kept(values).sum(axis=1, dtype=np.int64),)
 
     return on_host(ranks, A)[0]
 
 
-class _LstSq(Function):
+class _LstSq(PreciseFunction):
     """The solution, rank and singular values. (derivatives.yaml: linalg_lstsq_backward)"""
 
     @staticmethod
     def forward(ctx, a, b, bounds):
         def solutions(array, right):
-            u, s, vh = _factor(array, False)
+            u, s, vh = svd_arrays(array, False)
             kept = bounds.kept(s)
             x = vh.swapaxes(1, 2) @ (_inverted(s, kept)[..., None] * (u.swapaxes(1, 2) @ right))
             return x, kept.sum(axis=1, dtype=np.int64), s
@@ -171,6 +173,7 @@ def _are_full(rank: Tensor, columns: int) -> bool:
     return is_shapes_only() or bool((rank == columns).all())
 
 
+@full_precision
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> LstSq:
     """X of the least norm that makes ||A X - B|| least (torch.linalg.lstsq).
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import ArgumentValueError, Tensor, is_grad_enabled
-from ocl.autograd.function import Function
 from ocl.linalg import checks
 from ocl.linalg.host import on_host, one_by_one
+from ocl.linalg.precision import PreciseFunction, full_precision
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh", "svd", "svdvals"]
 
@@ -46,12 +46,12 @@ def _wanted(tensor: Tensor) -> bool:
     return tensor.requires_grad and is_grad_enabled()
 
 
-class _Eigh(Function):
+class _Eigh(PreciseFunction):
     """Eigenvalues and eigenvectors. (Giles 2008, 3.1; derivatives.yaml: linalg_eig_backward)"""
 
     @staticmethod
     def forward(ctx, a, triangle):
-        values, vectors = on_host(lambda array: _eigh(array, triangle), a)
+        values, vectors = on_host(lambda array: eigh_arrays(array, triangle), a)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(values, vectors)
         return values, vectors
@@ -83,7 +83,7 @@ def _of_finite_matrices(name: str, function, empty):
     return lambda array: one_by_one(function, failed, array)
 
 
-def _eigh(array: np.ndarray, triangle: str) -> tuple[np.ndarray, np.ndarray]:
+def eigh_arrays(array: np.ndarray, triangle: str) -> tuple[np.ndarray, np.ndarray]:
     try:
         return tuple(np.linalg.eigh(array, triangle))
     except np.linalg.LinAlgError:
@@ -98,6 +98,7 @@ def _triangle(UPLO: str) -> str:
     return UPLO.upper()
 
 
+@full_precision
 def eigh(A: Tensor, UPLO: str = "L") -> Eigh:
     """Eigenvalues (*, n), ascending, and eigenvectors (*, n, n) of symmetric A (*, n, n) (torch.linalg.eigh).
 
@@ -108,6 +109,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigh:
     return Eigh(*_Eigh.apply(A, _triangle(UPLO)))
 
 
+@full_precision
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues (*, n), ascending, of symmetric A (*, n, n) (torch.linalg.eigvalsh)."""
     checks.square_floats("linalg.eigvalsh", A)
@@ -131,7 +133,7 @@ def eigvals(A: Tensor) -> NoReturn:
     _refuse("eigvals")
 
 
-def _factor(array: np.ndarray, full_matrices: bool) -> tuple[np.ndarray, ...]:
+def svd_arrays(array: np.ndarray, full_matrices: bool) -> tuple[np.ndarray, ...]:
     try:
         return tuple(np.linalg.svd(array, full_matrices))
     except np.linalg.LinAlgError:
@@ -153,13 +155,13 @@ def singular_values(array: np.ndarray) -> np.ndarray:
         raise _not_converged("svdvals", array) from None
 
 
-class _SVD(Function):
+class _SVD(PreciseFunction):
     """U, S, Vh. (Giles 2008, 3.3; Townsend 2016, "Differentiating the singular value decomposition";
     derivatives.yaml: svd_backward)"""
 
     @staticmethod
     def forward(ctx, a, full_matrices):
-        results = on_host(lambda array: _factor(array, full_matrices), a)
+        results = on_host(lambda array: svd_arrays(array, full_matrices), a)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*results)
         return results
@@ -190,6 +192,7 @@ class _SVD(Function):
         return of_a, None
 
 
+@full_precision
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> SVD:
     """U (*, m, m), S (*, k), descending, and Vh (*, n, n) of A = U diag(S) Vh (torch.linalg.svd).
 
@@ -202,6 +205,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
     return SVD(*_SVD.apply(A, full_matrices))
 
 
+@full_precision
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values (*, min(m, n)), descending, of A (*, m, n) (torch.linalg.svdvals)."""
     _check_driver("svdvals", driver)

@@ -15,6 +15,7 @@ from ocl.linalg.lu_factors import LUFactor, LUFactorEx, lu_factor, lu_factor_ex,
 from ocl.linalg.lu_factors import lu_solve as solve_factored
 from ocl.linalg.orthogonal import QR, householder_product
 from ocl.linalg.orthogonal import qr as qr_factors
+from ocl.linalg.precision import full_precision
 from ocl.linalg.products import matrix_exp, matrix_power, multi_dot
 from ocl.linalg.products import vander as ascending_vander
 from ocl.linalg.pseudo import pinv
@@ -60,6 +61,7 @@ class TriangularSolve(NamedTuple):
     cloned_coefficient: Tensor
 
 
+@full_precision
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """``linalg.cholesky`` by its old name (torch.cholesky)."""
     return cholesky_factor("cholesky", input, upper, True)[0]
@@ -104,6 +106,7 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     return solve_factored(LU_data, LU_pivots, b)
 
 
+@full_precision
 def triangular_solve(
     b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> TriangularSolve:

@@ -6,9 +6,9 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.autograd.function import Function
 from ocl.linalg import checks
 from ocl.linalg.host import on_host
+from ocl.linalg.precision import PreciseFunction, full_precision
 
 __all__ = ["solve_triangular"]
 
@@ -40,7 +40,7 @@ def _by_rows(a: np.ndarray, b: np.ndarray, upper: bool, unitriangular: bool) -> 
     return x
 
 
-class _SolveTriangular(Function):
+class _SolveTriangular(PreciseFunction):
     """X of AX = B. (Giles 2008, 2.3.1; derivatives.yaml: linalg_solve_triangular)"""
 
     @staticmethod
@@ -63,6 +63,7 @@ class _SolveTriangular(Function):
         return of_a, of_b, None, None
 
 
+@full_precision
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:

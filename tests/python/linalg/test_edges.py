@@ -461,6 +461,36 @@ def test_shapes_without_elements(name):
         assert facts() == expected
 
 
+@pytest.mark.parametrize("where", ["inside", "outside"])
+def test_under_autocast(where):
+    """float32 from 16-bit and float32 matrices, and gradients without 16-bit products."""
+    rng = np.random.default_rng(6)
+    array = regular(rng, 4, 4).astype(np.float32)
+
+    def loss(a):
+        named = (linalg.inv, linalg.matrix_exp, linalg.pinv, linalg.det, lambda x: linalg.lstsq(x, x)[0])
+        results = [function(a) for function in named]
+        assert {r.dtype for r in results} == {ocl.float32}
+        return sum(r.sum() for r in results)
+
+    expected = ocl.tensor(array, requires_grad=True)
+    loss(expected).backward()
+    found = ocl.tensor(array, requires_grad=True)
+    with ocl.autocast("ocl", dtype=ocl.bfloat16):
+        total = loss(found)
+        if where == "inside":
+            total.backward()
+    if where == "outside":
+        total.backward()
+    np.testing.assert_allclose(found.grad.numpy(), expected.grad.numpy(), rtol=1e-6)
+    rounded = found.detach().bfloat16().requires_grad_()
+    with ocl.autocast("ocl", dtype=ocl.bfloat16):
+        loss(rounded).backward()
+    assert rounded.grad.dtype == ocl.bfloat16
+    with pytest.raises(TypeError, match="Low precision"):
+        linalg.inv(rounded)
+
+
 def test_results_are_where_the_matrices_are():
     a = ocl.rand(3, 3)
     assert {t.device for t in linalg.svd(a)} == {a.device}
