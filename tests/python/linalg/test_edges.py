@@ -320,6 +320,8 @@ def test_lu_with_zero_pivots():
     [
         {},
         {"atol": 0.5},
+        {"atol": 1e-30},
+        {"atol": 0.0},
         {"rtol": 0.3},
         {"atol": 0.2, "rtol": 0.3},
         {"atol": [0.2, 3.0]},
