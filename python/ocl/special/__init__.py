@@ -21,11 +21,15 @@ from ocl._C import (
     special_xlog1py,
     xlogy,
 )
+from ocl.special import polynomials
+from ocl.special.composed import multigammaln, ndtr
+from ocl.special.polynomials import *  # noqa: F403  (each documented there)
 
 entr, xlog1py = special_entr, special_xlog1py
 expit, gammaln, psi = sigmoid, lgamma, digamma
 
 __all__ = [
+    *polynomials.__all__,
     "digamma",
     "entr",
     "erf",
@@ -39,6 +43,8 @@ __all__ = [
     "log_softmax",
     "logit",
     "logsumexp",
+    "multigammaln",
+    "ndtr",
     "polygamma",
     "psi",
     "round",
