@@ -14,8 +14,15 @@ class LinAlgError(RuntimeError):
     """A factorization met a matrix that it cannot factor (torch.linalg.LinAlgError)."""
 
 
+def tensor_argument(name: str, value: object, argument: str) -> None:
+    """Raises unless ``value`` is a Tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name}: expected a Tensor for {argument}, got {type(value).__name__}")
+
+
 def float_matrices(name: str, tensor: Tensor, argument: str = "A") -> None:
     """Raises unless ``tensor`` has matrices of float32 or float64."""
+    tensor_argument(name, tensor, argument)
     if not tensor.is_floating_point():
         raise ArgumentTypeError(f"{name}: Expected a floating point tensor as input. Got {tensor.dtype}")
     if tensor.dtype not in (_C.float32, _C.float64):
@@ -25,6 +32,7 @@ def float_matrices(name: str, tensor: Tensor, argument: str = "A") -> None:
 
 def matrices(name: str, tensor: Tensor, argument: str = "A") -> None:
     """Raises unless ``tensor`` has at least two dimensions."""
+    tensor_argument(name, tensor, argument)
     if tensor.ndim < 2:
         raise ArgumentValueError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
 

@@ -120,6 +120,8 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> InvEx:
 
 
 def _solve(name: str, told: str | None, a: Tensor, b: Tensor, left: bool) -> tuple[Tensor, Tensor]:
+    checks.tensor_argument(name, a, "A")
+    checks.tensor_argument(name, b, "B")
     is_vector = checks.is_vector_side(a, b)
     b = b.unsqueeze(-1) if is_vector else b
     checks.equation(name, a, b, left)

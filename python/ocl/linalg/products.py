@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,6 +34,7 @@ _LARGEST_NORM = {_C.float32: 2.2, _C.float64: 0.78}
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """A (*, m, m) to the whole power n; a negative one of the inverse (torch.linalg.matrix_power)."""
     checks.square("linalg.matrix_power", A)
+    n = operator.index(n)
     if n == 0:
         identity = _C.eye(A.shape[-1], dtype=A.dtype, device=A.device)
         return identity.expand(*A.shape).clone()

@@ -11,7 +11,7 @@ from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
 from ocl.linalg import checks
 from ocl.linalg.host import on_host
 from ocl.linalg.precision import PreciseFunction, full_precision
-from ocl.linalg.spectral import eigh_arrays, singular_values, svd_arrays
+from ocl.linalg.spectral import eigenvalues, eigh_arrays, singular_values, svd_arrays
 from ocl.shapes import is_shapes_only
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]
@@ -139,7 +139,7 @@ def matrix_rank(
     bounds = _Bounds(A, atol, rtol) if tol is None else _Bounds(A, tol, 0.0)
 
     def ranks(array):
-        values = np.abs(eigh_arrays(array, "L")[0]) if hermitian else singular_values(array)
+        values = np.abs(eigenvalues(array, "L")) if hermitian else singular_values(array)
         return (bounds.kept(values).sum(axis=1, dtype=np.int64),)
 
     return on_host(ranks, A)[0]
@@ -187,6 +187,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     """
     name = "torch.linalg.lstsq"
     checks.float_matrices(name, A, "input")
+    checks.tensor_argument(name, B, "other")
     if driver is not None and driver not in _DRIVERS:
         raise ArgumentValueError(f"{name}: parameter `driver` should be one of ({', '.join(_DRIVERS)})")
     if A.dtype != B.dtype:

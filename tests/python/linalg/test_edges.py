@@ -190,14 +190,40 @@ def test_overflow_does_not_warn():
 
 def test_eigenvalues_of_nan():
     array = np.stack([np.eye(2), np.full((2, 2), np.nan)])
-    values = linalg.eigvalsh(ocl.tensor(array)).numpy()
-    np.testing.assert_array_equal(values, [[1, 1], [np.nan, np.nan]])
+    for call in (linalg.eigvalsh, lambda a: linalg.eigh(a).eigenvalues):
+        values = call(ocl.tensor(array)).numpy()
+        np.testing.assert_array_equal(values, [[1, 1], [np.nan, np.nan]])
 
 
 def test_complex_results_are_refused():
     for function in (linalg.eig, linalg.eigvals):
         with pytest.raises(NotImplementedError, match="no complex dtype"):
             function(MATRIX)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: linalg.inv(np.eye(2)),
+        lambda: linalg.solve(MATRIX, np.eye(2)),
+        lambda: linalg.solve(np.eye(2), MATRIX),
+        lambda: linalg.lstsq(MATRIX, [1.0, 2.0]),
+        lambda: linalg.solve_triangular(MATRIX, np.eye(2), upper=True),
+    ],
+)
+def test_only_tensors_are_taken(call):
+    with pytest.raises(TypeError, match="expected a Tensor for (A|B|other), got"):
+        call()
+
+
+def test_powers_are_whole_numbers():
+    with pytest.raises(TypeError):
+        linalg.matrix_power(MATRIX, 2.5)
+    whole = ocl.tensor([[1, 2], [3, 4]])
+    for n in (0, 1, 4):
+        expected = torch.linalg.matrix_power(torch.tensor(whole.tolist()), n)
+        assert linalg.matrix_power(whole, n).tolist() == expected.tolist()
+    assert linalg.vander(whole[0]).dtype == ocl.int64
 
 
 def test_two_dtypes_in_a_triangular_system():
