@@ -33,7 +33,7 @@ from ocl.shapes import shapes_only
 from ocl.type_info import finfo, iinfo
 
 if TYPE_CHECKING:
-    from ocl import datasets, distributed, export, models, onnx, runtime, transforms, utils  # noqa: F401
+    from ocl import datasets, distributed, distributions, export, models, onnx, runtime, transforms, utils  # noqa: F401
 
 float = float32 = _C.float32
 double = float64 = _C.float64
@@ -56,7 +56,7 @@ def _assert(condition: object, message: str) -> None:
 
 
 # Imported when first asked for: half of the import would go into them, and transforms need Pillow.
-_LATE = ("datasets", "distributed", "export", "models", "runtime", "transforms", "utils")
+_LATE = ("datasets", "distributed", "distributions", "export", "models", "runtime", "transforms", "utils")
 _OPTIONAL = ("onnx",)  # needs a package of its own, so that dir() does not list it
 
 
@@ -84,6 +84,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "datasets",
     "device",
     "distributed",
+    "distributions",
     "dtype",
     "enable_grad",
     "export",
