@@ -9,6 +9,7 @@ from typing import Any
 
 from ocl import nn
 from ocl._C import Tensor
+from ocl.nn.replaced import put_parameter
 
 __all__ = ["functional_call"]
 
@@ -149,22 +150,11 @@ class _Place:
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"{tensor} is not an instance of ocl.Tensor")
         if self._kind == "_parameters":
-            self._put_parameter(tensor)
+            put_parameter(self._module, self._name, tensor)
         elif self._kind == "_buffers":
             self._module._buffers[self._name] = tensor
         else:
             setattr(self._module, self._name, tensor)
-
-    def _put_parameter(self, tensor: Tensor | None) -> None:
-        # A module takes up as it is what is marked as a parameter; of other tensors it makes a leaf.
-        is_plain = tensor is not None and not tensor._is_parameter
-        if is_plain:
-            tensor._is_parameter = True
-        try:
-            self._module._parameters[self._name] = tensor
-        finally:
-            if is_plain:
-                tensor._is_parameter = False
 
     def restore(self) -> None:
         if self._kind is None and self.now() is not _ABSENT:
