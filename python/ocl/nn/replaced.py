@@ -1,8 +1,8 @@
 """Layers whose parameters were taken away: their forward computes with what stands under the names now.
 
-Programs write ``del layer.weight`` and then ``layer.weight = tensor``, or give the layer's class a property of
-that name. The forward of a layer reads the tensors that are registered. So one that lost a name gets a forward
-of its own: it registers, while it runs, what the name stands for.
+Programs write ``del layer.weight`` and then ``layer.weight = tensor``, or give the layer's class a property
+of that name. The forward of a layer reads the tensors that are registered. So one that lost a name gets a
+forward of its own: it registers, while it runs, what the name stands for.
 """
 
 from __future__ import annotations

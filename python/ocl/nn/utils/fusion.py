@@ -46,7 +46,9 @@ def fuse_conv_bn_weights(
 
 
 def fuse_linear_bn_eval(linear: Module, bn: Module) -> Module:
-    """A linear layer that gives what ``bn(linear(x))`` gives in evaluation. (torch.nn.utils.fuse_linear_bn_eval)
+    """A linear layer that gives what ``bn(linear(x))`` gives in evaluation.
+
+    Matches torch.nn.utils.fuse_linear_bn_eval.
 
     AssertionError where one of them is in training, or where their sizes differ and the norm has more than
     one feature.

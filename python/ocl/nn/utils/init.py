@@ -8,7 +8,9 @@ __all__ = ["skip_init"]
 
 
 def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Any:
-    """``module_cls(*args, **kwargs)``, of whose parameters nothing may be expected. (torch.nn.utils.skip_init)
+    """``module_cls(*args, **kwargs)``, of whose parameters nothing may be expected.
+
+    Matches torch.nn.utils.skip_init.
 
     They are filled nevertheless, which costs little. RuntimeError where the class is no module.
     """

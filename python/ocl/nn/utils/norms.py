@@ -1,4 +1,4 @@
-"""What the norms of weights have in common: weight_norm and spectral_norm, new and old."""
+"""The common part of weight_norm and spectral_norm, new and old."""
 
 from __future__ import annotations
 

@@ -156,7 +156,9 @@ def register_parametrization(
     module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Module:
     """Computes ``module.tensor_name`` by ``parametrization`` from what stood there, or after the
-    parametrizations that it has already. Gives the module. (torch.nn.utils.parametrize.register_parametrization)
+    parametrizations that it has already. Gives the module.
+
+    Matches torch.nn.utils.parametrize.register_parametrization.
 
     ValueError where there is no parameter or buffer of that name, or where ``parametrization`` changes the
     shape or the dtype and not ``unsafe``.
@@ -175,8 +177,8 @@ def register_parametrization(
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
         raise ValueError(
-            f"Module '{type(module).__name__}()' does not have a parameter, a buffer, or a parametrized element "
-            f"with name '{tensor_name}'"
+            f"Module '{type(module).__name__}()' does not have a parameter, a buffer, or a parametrized "
+            f"element with name '{tensor_name}'"
         )
     original = getattr(module, tensor_name)
     before = original.detach().clone()
