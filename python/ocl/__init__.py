@@ -7,6 +7,8 @@ side: ``ocl.tensor(array)`` uploads, ``.numpy()`` downloads.
 # ruff: noqa: E402  (OpenCL is found before the compiled module is imported)
 
 import importlib
+import importlib.util
+import math
 from typing import TYPE_CHECKING
 
 from ocl import opencl_runtime
@@ -30,6 +32,7 @@ from ocl.host_random import manual_seed, manual_seed_all
 from ocl.linalg.torch_names import *  # noqa: F403  (each documented there)
 from ocl.serialization import load, save
 from ocl.shapes import shapes_only
+from ocl.size import Size
 from ocl.type_info import finfo, iinfo
 
 if TYPE_CHECKING:
@@ -44,8 +47,6 @@ int = int32 = _C.int32
 uint8 = _C.uint8
 bool = bool_ = _C.bool_
 
-# The type of shapes. (torch.Size)
-Size = tuple
 
 __version__ = _C._version()
 
@@ -56,18 +57,79 @@ def _assert(condition: object, message: str) -> None:
 
 
 # Imported when first asked for: half of the import would go into them, and transforms need Pillow.
-_LATE = ("datasets", "distributed", "distributions", "export", "models", "runtime", "transforms", "utils")
+_LATE = (
+    "accelerator",
+    "as_torch",
+    "backends",
+    "cuda",
+    "datasets",
+    "distributed",
+    "distributions",
+    "export",
+    "hub",
+    "models",
+    "multiprocessing",
+    "overrides",
+    "random",
+    "runtime",
+    "transforms",
+    "types",
+    "utils",
+    "version",
+)
 _OPTIONAL = ("onnx",)  # needs a package of its own, so that dir() does not list it
+# Names of PyTorch's that few programs ask for, and the modules that have them.
+_LATE_NAMES = {
+    "compile": "compiling",
+    "seed": "random",
+    **dict.fromkeys(
+        (
+            "BFloat16Tensor",
+            "BoolTensor",
+            "ByteTensor",
+            "DoubleTensor",
+            "FloatTensor",
+            "HalfTensor",
+            "IntTensor",
+            "LongTensor",
+        ),
+        "tensor_types",
+    ),
+    **dict.fromkeys(
+        (
+            "are_deterministic_algorithms_enabled",
+            "get_default_dtype",
+            "get_num_interop_threads",
+            "get_num_threads",
+            "is_deterministic_algorithms_warn_only_enabled",
+            "set_default_dtype",
+            "set_default_tensor_type",
+            "set_num_interop_threads",
+            "set_num_threads",
+            "use_deterministic_algorithms",
+        ),
+        "settings",
+    ),
+}
+
+pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
+newaxis = None
 
 
 def __getattr__(name):
-    if name in _LATE or name in _OPTIONAL:
+    if name in _LATE:
+        return importlib.import_module(f"ocl.{name}")
+    if name in _LATE_NAMES:
+        value = getattr(importlib.import_module(f"ocl.{_LATE_NAMES[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _OPTIONAL and importlib.util.find_spec(f"ocl.{name}") is not None:
         return importlib.import_module(f"ocl.{name}")
     raise AttributeError(f"module 'ocl' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATE})
+    return sorted({*globals(), *_LATE, *_LATE_NAMES})
 
 
 __all__ = [name for name in dir(_C) if not name.startswith("_")] + [

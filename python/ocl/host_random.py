@@ -5,6 +5,7 @@ from the stream of the process unless it is inside of ``drawing_from``.
 """
 
 import contextlib
+import copy
 import random
 import threading
 
@@ -72,6 +73,20 @@ def drawing_from(own_stream):
         yield own_stream
     finally:
         _of_thread.stream = outer
+
+
+@contextlib.contextmanager
+def kept():
+    """Afterwards the stream of the process goes on where it stood, whatever was seeded or drawn inside."""
+    global _process_stream
+    source = stream() if getattr(_of_thread, "stream", None) is None else None
+    before = copy.deepcopy(source)
+    try:
+        yield
+    finally:
+        if source is not None:
+            with _lock:
+                _process_stream = before
 
 
 def seed_whole_process(*key):

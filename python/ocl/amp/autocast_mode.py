@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ocl import _C
+from ocl import _C, device_names
 from ocl._C import Tensor
 from ocl.modes import Mode
 
@@ -21,10 +21,13 @@ __all__ = [
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether ``autocast(device_type)`` does anything: for "ocl" and "cpu", which are OpenCL devices."""
+    """Whether ``autocast(device_type)`` does anything: for "ocl" and "cpu", which are OpenCL devices.
+
+    After ``ocl.as_torch()`` for "cuda" too.
+    """
     if not isinstance(device_type, str):
         raise TypeError(f"expected a device type as a str, got {type(device_type).__name__}")
-    return device_type in ("ocl", "cpu")
+    return device_type in ("ocl", "cpu") or (device_type == "cuda" and device_names.stand_for_ocl)
 
 
 class autocast(Mode):  # noqa: N801  (PyTorch's name)

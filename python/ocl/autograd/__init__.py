@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 
 from ocl import _C
@@ -10,10 +11,12 @@ from ocl._C import Tensor, is_grad_enabled
 from ocl.autograd import functional
 from ocl.autograd.function import Function, once_differentiable
 from ocl.autograd.gradcheck import gradcheck, gradgradcheck
+from ocl.autograd.variable import Variable
 from ocl.modes import Mode, Switch
 
 __all__ = [
     "Function",
+    "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
@@ -172,15 +175,27 @@ def grad(
     grad_outputs=None,
     retain_graph=None,
     create_graph=False,
+    only_inputs=True,
     allow_unused=None,
+    is_grads_batched=False,
     materialize_grads=False,
 ):
     """Gradients of ``outputs`` with respect to ``inputs``, a tuple; touches no ``.grad`` (as in torch).
 
     With ``create_graph`` the gradients have a history, and can be differentiated in turn. An input that the
     outputs do not depend on raises RuntimeError, or gives None with ``allow_unused`` and zeros with
-    ``materialize_grads``.
+    ``materialize_grads``. ``only_inputs=False``, deprecated in PyTorch, warns and changes nothing.
+    NotImplementedError for ``is_grads_batched``, as there is no vmap.
     """
+    if is_grads_batched:
+        raise NotImplementedError("grad: is_grads_batched=True needs vmap, which is not there")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "gradient for other parts of the graph, please use ocl.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     inputs = _sequence(inputs)
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     if materialize_grads and not allow_unused:

@@ -7,7 +7,7 @@ from ocl import _C
 
 globals().update({name: value for name, value in vars(_C._nn).items() if not name.startswith("_")})
 
-from ocl.nn import functional, init, replaced, utils  # noqa: E402, F401
+from ocl.nn import functional, init, replaced, state, utils  # noqa: E402, F401
 from ocl.nn.parameter import Buffer, Parameter  # noqa: E402
 from ocl.nn.sync_batch_norm import SyncBatchNorm  # noqa: E402
 from ocl.nn.triplet_margin import TripletMarginWithDistanceLoss  # noqa: E402

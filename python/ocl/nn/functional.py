@@ -1,11 +1,50 @@
 """The functions of torch.nn.functional, by their names: every operator of the library."""
 
+import warnings
 from collections.abc import Callable
 
 from ocl import _C
 from ocl._C import *  # noqa: F403
 from ocl._C import Tensor
 from ocl._C._nn._functional import *  # noqa: F403  (those that take inplace)
+
+
+def _implicit_dim(name: str, ndim: int) -> int:
+    """The dimension that PyTorch takes where none is given, with its warning."""
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+        "argument.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _C.dtype | None = None
+) -> Tensor:
+    """Exponentials along ``dim``, which add up to 1; without ``dim`` as PyTorch chooses, with a warning.
+
+    Matches torch.nn.functional.softmax.
+    """
+    dim = _implicit_dim("softmax", input.ndim) if dim is None else dim
+    return _C.softmax(input if dtype is None else input.to(dtype), dim)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _C.dtype | None = None
+) -> Tensor:
+    """The logarithm of softmax. Matches torch.nn.functional.log_softmax."""
+    dim = _implicit_dim("log_softmax", input.ndim) if dim is None else dim
+    return _C.log_softmax(input if dtype is None else input.to(dtype), dim)
+
+
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _C.dtype | None = None
+) -> Tensor:
+    """softmax of ``-input``. Matches torch.nn.functional.softmin."""
+    dim = _implicit_dim("softmin", input.ndim) if dim is None else dim
+    return _C.softmin(input if dtype is None else input.to(dtype), dim)
 
 
 def triplet_margin_with_distance_loss(

@@ -582,3 +582,7 @@ class ReduceLROnPlateau(_RuleSchedule):
 ReduceLROnPlateau.__init__ = constructor(
     ReduceLROnPlateau, ("optimizer",), _optim.schedule_options("ReduceLROnPlateau"), ReduceLROnPlateau._begin
 )
+
+
+class _LRScheduler(LRScheduler):
+    """The name that schedules of users' own are derived from in older programs."""

@@ -9,6 +9,7 @@ Host data are NumPy arrays. A loader's batch becomes an ocl tensor by one upload
 docs/data.md describes worker processes, seeds and resuming.
 """
 
+from . import dataloader  # noqa: F401
 from .collate import default_collate, default_convert
 from .dataset import (
     ChainDataset,

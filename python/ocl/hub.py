@@ -1,0 +1,50 @@
+"""The names of torch.hub. Nothing is loaded from the network here, and no code of others is run."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NoReturn
+
+__all__ = ["get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
+
+_chosen: str | None = None
+
+
+def get_dir() -> str:
+    """The folder ``hub`` below TORCH_HOME, else below the cache folder's ``torch``. (torch.hub.get_dir)"""
+    if _chosen is not None:
+        return _chosen
+    cache = os.environ.get("XDG_CACHE_HOME", os.path.join("~", ".cache"))
+    return os.path.join(os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))), "hub")
+
+
+def set_dir(d: str | os.PathLike) -> None:
+    """Sets the folder that get_dir gives. (torch.hub.set_dir)"""
+    global _chosen
+    _chosen = os.path.expanduser(d)
+
+
+def _refuse(what: str, instead: str) -> NoReturn:
+    raise NotImplementedError(f"ocl.hub.{what} is not there: {instead}")
+
+
+def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> NoReturn:
+    """Raises NotImplementedError: it would run code of others."""
+    _refuse(
+        "load", f"make the net by ocl.models.{model}(), or import its model file, and ocl.load its weights"
+    )
+
+
+def list(github: str, *args: Any, **kwargs: Any) -> NoReturn:  # noqa: A001
+    """Raises NotImplementedError: it would run code of others."""
+    _refuse("list", "ocl.models lists the nets that there are")
+
+
+def help(github: str, model: str, *args: Any, **kwargs: Any) -> NoReturn:  # noqa: A001
+    """Raises NotImplementedError: it would run code of others."""
+    _refuse("help", "ocl.models documents the nets that there are")
+
+
+def load_state_dict_from_url(url: str, *args: Any, **kwargs: Any) -> NoReturn:
+    """Raises NotImplementedError: weights are read from files."""
+    _refuse("load_state_dict_from_url", f"download {url} yourself, and read the file by ocl.load(path)")
