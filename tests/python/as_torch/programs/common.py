@@ -1,0 +1,24 @@
+"""Weights and data that both libraries are given."""
+
+import numpy as np
+import torch
+
+RNG = np.random.default_rng(3)
+
+
+def floats(*shape):
+    return torch.from_numpy(RNG.standard_normal(shape).astype(np.float32))
+
+
+def integers(high, *shape):
+    return torch.from_numpy(RNG.integers(high, size=shape))
+
+
+def fill(module):
+    for parameter in module.parameters():
+        parameter.data.copy_(floats(*parameter.shape) * 0.1)
+    return module
+
+
+def report(loss):
+    print(f"LOSS {float(loss):.6f}")

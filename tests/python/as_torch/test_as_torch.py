@@ -1,0 +1,93 @@
+"""Programs that were written for PyTorch run on ocl as they are, and give PyTorch's losses."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ocl
+
+PROGRAMS = Path(__file__).parent / "programs"
+COMMANDS = [
+    ["mnist.py", "--batch-size", "16"],
+    ["vae.py"],
+    ["dcgan.py"],
+    ["word_language_model.py", "--lstm"],
+    ["word_language_model.py", "--transformer"],
+    ["time_sequence.py"],
+]
+
+
+def run(*command, check=True):
+    environment = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    done = subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, env=environment, timeout=300
+    )
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+def losses(*command):
+    lines = run(*command).stdout.splitlines()
+    return [float(line.split()[1]) for line in lines if line.startswith("LOSS")]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_programs_give_pytorchs_losses(command):
+    program, *arguments = command
+    expected = losses(PROGRAMS / program, *arguments)
+    assert len(expected) >= 4
+    found = losses("-m", "ocl.as_torch", PROGRAMS / program, *arguments)
+    np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-5)
+
+
+CHECKS = """
+import ocl
+torch = ocl.as_torch()
+assert ocl.as_torch() is torch
+import torch as again, torch.nn as nn, torch.nn.functional as F, torch.backends.cudnn as cudnn
+from torch.cuda.amp import autocast, GradScaler
+from torch.optim.lr_scheduler import StepLR
+assert again is torch and nn is ocl.nn and F is ocl.nn.functional and torch.nn.Linear is ocl.nn.Linear
+assert torch.__version__.startswith("2.") and nn.__name__ == "ocl.nn"
+assert torch.cuda.is_available() and torch.cuda.device_count() == ocl.device_count()
+device = torch.device("cuda:0")
+assert isinstance(device, torch.device) and device == ocl.device("ocl:0") == torch.device("cuda", 0)
+x = torch.ones(2, 3, device="cuda").cuda().to("cuda:0", torch.float16).float().cpu()
+assert x.is_cuda and x.device == device
+layer = nn.Linear(3, 2, device="cuda").cuda()
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    assert layer(x.to(device, non_blocking=True)).dtype == torch.bfloat16
+with autocast():
+    assert layer(x).dtype == torch.float16
+for name in ("torch.sparse", "torch.nested"):
+    try:
+        __import__(name)
+    except ModuleNotFoundError as error:
+        assert "ocl, which stands for torch here, has no" in str(error), error
+    else:
+        raise AssertionError(name)
+try:
+    torch.no_such_name
+except AttributeError as error:
+    assert "no_such_name" in str(error) and "ocl" in str(error)
+print("ALL HELD")
+"""
+
+
+def test_names_and_devices():
+    assert run("-c", CHECKS).stdout.endswith("ALL HELD\n")
+
+
+def test_refuses_where_pytorch_is_imported():
+    with pytest.raises(RuntimeError, match="imported already"):
+        ocl.as_torch()
+    assert not ocl.cuda.is_available() and ocl.cuda.device_count() == 0
+
+
+def test_command_without_a_program():
+    done = run("-m", "ocl.as_torch", check=False)
+    assert done.returncode == 1 and "usage" in done.stderr
