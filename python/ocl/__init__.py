@@ -27,6 +27,24 @@ from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isor
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
 from ocl import func  # isort: skip
 from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
+from ocl.arrangement import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_tensors,
+    broadcast_to,
+    cumulative_trapezoid,
+    dsplit,
+    hsplit,
+    msort,
+    row_stack,
+    tensor_split,
+    trapezoid,
+    trapz,
+    vander,
+    vdot,
+    vsplit,
+)
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.linalg.torch_names import *  # noqa: F403  (each documented there)
@@ -139,6 +157,22 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "OutOfMemoryError",
     "Size",
     "Tensor",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_tensors",
+    "broadcast_to",
+    "cumulative_trapezoid",
+    "dsplit",
+    "hsplit",
+    "msort",
+    "row_stack",
+    "tensor_split",
+    "trapezoid",
+    "trapz",
+    "vander",
+    "vdot",
+    "vsplit",
     "amp",
     "autocast",
     "autograd",
