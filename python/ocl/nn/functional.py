@@ -7,6 +7,8 @@ from ocl import _C
 from ocl._C import *  # noqa: F403
 from ocl._C import Tensor
 from ocl._C._nn._functional import *  # noqa: F403  (those that take inplace)
+from ocl.nn.max_unpool import max_unpool1d, max_unpool2d, max_unpool3d  # noqa: F401
+from ocl.nn.sequence_losses import ctc_loss  # noqa: F401
 
 
 def _implicit_dim(name: str, ndim: int) -> int:
