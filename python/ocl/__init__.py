@@ -48,6 +48,15 @@ from ocl.arrangement import (
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.linalg.torch_names import *  # noqa: F403  (each documented there)
+from ocl.placement import (
+    argwhere,
+    diag,
+    diag_embed,
+    diagflat,
+    diagonal_scatter,
+    select_scatter,
+    slice_scatter,
+)
 from ocl.serialization import load, save
 from ocl.shapes import shapes_only
 from ocl.size import Size
@@ -157,6 +166,13 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "OutOfMemoryError",
     "Size",
     "Tensor",
+    "argwhere",
+    "diag",
+    "diag_embed",
+    "diagflat",
+    "diagonal_scatter",
+    "select_scatter",
+    "slice_scatter",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
