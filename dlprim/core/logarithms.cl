@@ -1,5 +1,5 @@
-// float_asinh, float_acosh, float_atanh and float_erfc for CPUs, as trigonometry.cl has its functions: computed in double, without a
-// branch; the error is at most 0.501 units in the last place. Include it after core/power.cl.
+// float_asinh, float_acosh, float_atanh and float_erfc for CPUs. Like those of trigonometry.cl they are computed in
+// double, without a branch. The error is at most 0.501 units in the last place. Include it after core/power.cl.
 
 #if (defined(__x86_64__) || defined(__aarch64__)) && defined(HAS_FP64)
 #define LOG_OF_2 POWER_CONSTANT(0x1.62e43p-1f, -0x1.05c61p-29f)
@@ -18,8 +18,8 @@ POWER_INLINED float float_atanh(float a) {
   return a == 0 ? a : fabs(a) > 1 ? NAN : (float)log;
 }
 
-// erfc(x) exp(x x) (1 + 2 x) is a polynomial of (x - 3.5) / (x + 3.5) (Shepherd and Laframboise, "Chebyshev approximation of
-// (1 + 2 x) exp(x x) erfc x", 1981), here of degree 12, for x up to 10.6, where erfc rounds to 0.
+// A polynomial of (x - 3.5) / (x + 3.5) gives erfc(x) exp(x x) (1 + 2 x): M. Shepherd and J. Laframboise, "Chebyshev
+// approximation of (1 + 2x)exp(x^2)erfc x in 0 <= x < inf", 1981. Beyond 10.6 erfc rounds to 0.
 POWER_INLINED float float_erfc(float a) {
   const double x = fabs(a) < 10.6f ? fabs(a) : 10.6f, t = (x - (double)3.5f) / (x + (double)3.5f);
   double p = MAD((double)-0x1.17cbd6p-14f, t, (double)-0x1.d857acp-14f);

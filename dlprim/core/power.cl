@@ -1,10 +1,10 @@
-// float_power(a, b) and double_power(a, b): pow() of C99, zeros, infinities and NaN included, for CPUs: their OpenCL libraries compute it
-// one element at a time (PoCL 5: 100 ns an element where these take 1 and 4). No branch: compilers turn a loop of it into vector
-// instructions. The error is at most 0.55 units in the last place, in double 0.75.
+// float_power(a, b) and double_power(a, b): pow() of C99 for CPUs, zeros, infinities and NaN included. Their OpenCL
+// libraries compute it one element at a time (PoCL 5: 100 ns an element where these take 1 and 4). No branch: compilers
+// turn a loop of it into vector instructions. The error is at most 0.55 units in the last place, in double 0.75.
 //
-// |a|^b = 2^(b log2 |a|), where |a| = 2^e m, m lies between sqrt(1/2) and sqrt(2), and log m is a series of (m - 1) / (m + 1).
-// POWER_OF(REAL) is the one of REAL; elsewhere pow(). float_log2(a), float_log10(a) and float_exp2(a) come with them. Include it
-// after core/common.cl.
+// |a|^b = 2^(b log2 |a|), where |a| = 2^e m, m lies between sqrt(1/2) and sqrt(2), and log m is a series of
+// (m - 1) / (m + 1). POWER_OF(REAL) is the one of REAL; elsewhere pow(). float_log2(a), float_log10(a) and
+// float_exp2(a) come with them. Include it after core/common.cl.
 #include "core/multiply_add.cl"
 
 #if (defined(__x86_64__) || defined(__aarch64__)) && defined(HAS_FP64)

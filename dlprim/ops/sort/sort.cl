@@ -55,9 +55,10 @@ KEYS_OF(bool, uchar, bits != 0, 0xffu)
 
 // ---- short rows
 
-// Every element finds its own place: the number of elements that come before it. For short rows. The first `kept` places of
-// a row are stored.
-__kernel void order_short_rows(BUFFER(const key_t, keys), BUFFER(int, order), const long numel, const int n, const int kept) {
+// Every element finds its own place: the number of elements that come before it. For short rows. The first `kept`
+// places of a row are stored.
+__kernel void order_short_rows(BUFFER(const key_t, keys), BUFFER(int, order), const long numel, const int n,
+                               const int kept) {
   BIND(const key_t, keys);
   BIND(int, order);
   FOR_MY(e, numel) {
@@ -72,8 +73,10 @@ __kernel void order_short_rows(BUFFER(const key_t, keys), BUFFER(int, order), co
 }
 
 #if SHAPE_CPU
-// The first `kept` of each row, at most CPU_MOST_FIRST: those met so far are kept in order, and few elements come before the last.
-__kernel void order_of_first(BUFFER(const key_t, keys), BUFFER(int, order), const long rows, const int n, const int kept) {
+// The first `kept` of each row, at most CPU_MOST_FIRST. Those met so far are kept in order, and few of the others come
+// before the last of them.
+__kernel void order_of_first(BUFFER(const key_t, keys), BUFFER(int, order), const long rows, const int n,
+                             const int kept) {
   BIND(const key_t, keys);
   BIND(int, order);
   FOR_MY(row, rows) {

@@ -228,6 +228,6 @@ def test_validation_can_be_turned_off():
 
 def test_repr():
     d = ocl.distributions
-    assert repr(d.Normal(ocl.zeros((2, 3)), 1.0)) == "Normal(loc: (2, 3), scale: (2, 3))"
-    assert repr(d.Independent(d.Poisson(ocl.ones(3)), 1)) == "Independent(Poisson(rate: (3,)), 1)"
+    assert repr(d.Normal(ocl.zeros((2, 3)), 1.0)) == "Normal(loc: ocl.Size([2, 3]), scale: ocl.Size([2, 3]))"
+    assert repr(d.Independent(d.Poisson(ocl.ones(3)), 1)) == "Independent(Poisson(rate: ocl.Size([3])), 1)"
     assert repr(d.constraints.interval(0.0, 1.0)) == "Interval(lower_bound=0.0, upper_bound=1.0)"
