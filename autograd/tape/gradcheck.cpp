@@ -11,17 +11,17 @@ namespace {
 
 using dlprim::require;
 
-/** d outputs / d inputs[which], by central differences: [input element][output element]. */
+/** d outputs / d inputs[which], by central differences: [input element][output element]. The function may take
+ * gradients itself, so that it finds its inputs with gradients wanted. */
 std::vector<std::vector<double>> numerical_jacobian(const std::function<Tensor(const TensorList&)>& function,
                                                     TensorList inputs, std::size_t which, double eps) {
-  const NoGradGuard no_grad;
   const std::vector<double> values = inputs[which].to_vector<double>();
   const Shape shape = inputs[which].shape().vector();
   const Device device = inputs[which].device();
   const auto evaluated_at = [&](std::size_t element, double shift) {
     std::vector<double> moved = values;
     moved[element] += shift;
-    inputs[which] = tensor(moved, shape, device);
+    inputs[which] = tensor(moved, shape, device).requires_grad_();
     return function(inputs).to_vector<double>();
   };
   std::vector<std::vector<double>> jacobian;

@@ -66,3 +66,27 @@ def test_an_exception_of_the_function_comes_through():
 
     with pytest.raises(LookupError, match="mine"):
         ocl.autograd.gradcheck(fail, double_leaf((2,)))
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_gradients_of_gradients(device, fast_mode):
+    x = ocl.tensor([0.5, -1.5, 2.0], dtype=ocl.float64, device=device, requires_grad=True)
+    w = ocl.tensor([1.5, 0.25, -1.0], dtype=ocl.float64, device=device, requires_grad=True)
+    assert ocl.autograd.gradgradcheck(lambda x, w: (x * x * x * w).sum(), (x, w), fast_mode=fast_mode)
+    assert x.grad is None and w.grad is None
+
+    class Wrong(ocl.autograd.Function):
+        """The square, whose gradient is right and has a wrong one."""
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return g * (2 * x.detach() + 0.0 * x)
+
+    with pytest.raises(RuntimeError, match="gradcheck: .* by the tape"):
+        ocl.autograd.gradgradcheck(Wrong.apply, (x,), fast_mode=fast_mode)
