@@ -289,7 +289,7 @@ CALLS = {
         lambda lib, F, x, w: F.conv2d(x, w, padding=1),
         lambda draw: [draw.images(), draw.floats((8, 8, 3, 3))],
     ),
-    "cdist": products(lambda lib, F, x, y: lib.cdist(x, y), "qq", "qq"),
+    "cdist": products(lambda lib, F, x, y: lib.cdist(x, y), "sq", "sq"),
     "cosine_similarity": on_two_planes(lambda lib, F, x, y: F.cosine_similarity(x, y)),
     "cross": (
         lambda lib, F, x, y: lib.cross(x, y, dim=-1),
@@ -381,6 +381,13 @@ class Contender:
         if not result.requires_grad:
             return None
         towards = self.library.ones_like(result)
+        try:
+            self.library.autograd.grad(result, wanted, towards, allow_unused=True)
+        except RuntimeError as error:
+            if "not implemented" not in str(error):
+                raise
+            print(f"{row.name}: {self.library.__name__} has no gradient: {error}")
+            return None
 
         def step():
             result = first_of(row.call(self.library, self.functional, *leaves))

@@ -30,7 +30,7 @@ def names_for(library):
     rng = np.random.default_rng(5)
 
     def tensor(*shape):
-        return library.tensor(rng.standard_normal(shape).astype(np.float32), device="cpu")
+        return library.tensor(rng.standard_normal(shape).astype(np.float32))
 
     for name in ("autograd.functional", "nn.utils.prune", "optim.lr_scheduler", "utils._pytree"):
         with contextlib.suppress(ImportError):  # the line that needs it says that it is missing
@@ -49,8 +49,8 @@ def names_for(library):
         "w": tensor(4, 5),
         "img": tensor(2, 3, 8, 8),
         "seq": tensor(2, 5, 4),
-        "i": library.tensor(np.array([3, 0, 2]), device="cpu"),
-        "m": library.tensor(rng.random((3, 4)) > 0.5, device="cpu"),
+        "i": library.tensor(np.array([3, 0, 2])),
+        "m": library.tensor(rng.random((3, 4)) > 0.5),
     }
 
 
