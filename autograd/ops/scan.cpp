@@ -111,37 +111,13 @@ Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
 
 namespace {
 
-/** Where the extremes so far of `x` stand along `axis`, by runs that become ever longer. `beats` says which
- * elements are further out. The last among equals counts, and NaN is further out than any number. */
-template <class Beats>
-Tensor places_of_running_extremes(Tensor x, int axis, const Beats& beats) {
-  const std::int64_t size = x.size(axis);
-  std::vector<std::int64_t> along(static_cast<std::size_t>(x.dim()), 1);
-  along[static_cast<std::size_t>(axis)] = size;
-  Tensor places = expand(reshape(arange(0, size, 1, DType::int64, x.device()), along), x.shape().vector());
-  for (std::int64_t run = 1; run < size; run *= 2) {
-    const auto earlier = [&](const Tensor& t) { return narrow(t, axis, 0, size - run); };
-    const auto later = [&](const Tensor& t) { return narrow(t, axis, run, size - run); };
-    const auto joined = [&](const Tensor& t, const Tensor& keeps) {
-      return cat({narrow(t, axis, 0, run), where(keeps, earlier(t), later(t))}, axis);
-    };
-    Tensor keeps = beats(earlier(x), later(x));
-    if (is_floating(x.dtype()))
-      keeps = logical_and(logical_or(keeps, isnan(earlier(x))), logical_not(isnan(later(x))));
-    places = joined(places, keeps);
-    x = joined(x, keeps);
-  }
-  return contiguous(places);
-}
-
 /** The extremes so far and where they stand. */
-template <class Beats>
-std::pair<Tensor, Tensor> running_extremes(const char* op, const Tensor& a, std::int64_t dim,
-                                           const Beats& beats) {
+std::pair<Tensor, Tensor> running_extremes(const char* op, const Tensor& a, std::int64_t dim, bool least) {
   const int axis = dlprim::wrap_dim(dim, a.dim(), op);
-  const Tensor whole = a.dim() ? a : reshape(a, {1});
-  const Tensor places = places_of_running_extremes(whole.detach(), axis, beats);
-  const Tensor values = gather(whole, axis, places);
+  const Tensor whole = a.dim() ? a : reshape(a, {1}), given = contiguous(whole.detach());
+  const dlprim::Tensor found = dlprim::Tensor::empty(*a.device(), whole.shape(), DType::int64);
+  dlprim::running_extremes(a.device()->queue(), given.data(), axis, least, found);
+  const Tensor places(found), values = gather(whole, axis, places);
   if (a.dim() > 0) return {values, places};
   return {reshape(values, {}), reshape(places, {})};
 }
@@ -150,12 +126,12 @@ std::pair<Tensor, Tensor> running_extremes(const char* op, const Tensor& a, std:
 
 std::pair<Tensor, Tensor> cummax(const Tensor& a, std::int64_t dim) {
   ENTER_OPERATOR(cummax, a, dim);
-  return running_extremes("cummax", a, dim, [](const Tensor& x, const Tensor& y) { return gt(x, y); });
+  return running_extremes("cummax", a, dim, false);
 }
 
 std::pair<Tensor, Tensor> cummin(const Tensor& a, std::int64_t dim) {
   ENTER_OPERATOR(cummin, a, dim);
-  return running_extremes("cummin", a, dim, [](const Tensor& x, const Tensor& y) { return lt(x, y); });
+  return running_extremes("cummin", a, dim, true);
 }
 
 Tensor logcumsumexp(const Tensor& a, std::int64_t dim) {

@@ -37,6 +37,14 @@ typedef float wide_t;
     BIND(const STORAGE, x);                                                                         \
     BIND(STORAGE, y);                                                                               \
     FIND_COLUMNS                                                                                    \
+    if (inner == 1) { /* one number stays in a register */                                          \
+      wide_t total = IDENTITY;                                                                      \
+      for (long k = 0; k < n; ++k) {                                                                \
+        total = COMBINE(total, (wide_t)LOAD(x, first + AT(k)));                                     \
+        STORE(y, first + AT(k), total);                                                             \
+      }                                                                                             \
+      return;                                                                                       \
+    }                                                                                               \
     wide_t running[SCAN_COLUMNS];                                                                   \
     for (int l = 0; l < SCAN_COLUMNS; ++l) running[l] = IDENTITY;                                   \
     for (long k = 0; k < n; ++k) {                                                                  \
@@ -120,4 +128,106 @@ __kernel void cumprod_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, 
 
 ROWS_KERNEL(cumsum, 0, ADD)
 ROWS_KERNEL(cumprod, 1, MULTIPLY)
+#endif
+
+// ---- places of the extremes so far
+
+#if IS_FLOATING
+#define IS_NAN(x) isnan(x)
+#else
+#define IS_NAN(x) 0
+#endif
+#define EXTREMES_ARGS const long outer, const long n, const long inner, const int least
+// Whether an element is at least as far out as the furthest before it.
+#define REACHES(x, furthest) (IS_NAN(x) || (least ? (x) <= (furthest) : (x) >= (furthest)))
+
+__kernel void extremes_columns(BUFFER(const STORAGE, x), BUFFER(long, places), EXTREMES_ARGS) {
+  BIND(const STORAGE, x);
+  BIND(long, places);
+  FIND_COLUMNS
+  if (inner == 1) {
+    REAL furthest = (REAL)LOAD(x, first);
+    long place = 0;
+    for (long k = 0; k < n; ++k) {
+      const REAL element = (REAL)LOAD(x, first + k);
+      if (REACHES(element, furthest)) {
+        furthest = element;
+        place = k;
+      }
+      places[first + k] = place;
+    }
+    return;
+  }
+  REAL furthest[SCAN_COLUMNS];
+  long place[SCAN_COLUMNS];
+  for (long k = 0; k < n; ++k) {
+    const long at = first + k * inner;
+    for (int l = 0; l < lanes; ++l) {
+      const REAL element = (REAL)LOAD(x, at + l);
+      if (k == 0 || REACHES(element, furthest[l])) {
+        furthest[l] = element;
+        place[l] = k;
+      }
+      places[at + l] = place[l];
+    }
+  }
+}
+
+#if SHAPE_SIMT
+// A work group follows one row, like those of ROWS_KERNEL. A place below 0 stands for no element.
+__kernel void extremes_rows(BUFFER(const STORAGE, x), BUFFER(long, places), EXTREMES_ARGS) {
+  BIND(const STORAGE, x);
+  BIND(long, places);
+  __local REAL ends[MAX_GROUP];
+  __local int end_places[MAX_GROUP];
+  const int lid = get_local_id(0), size = get_local_size(0);
+  const long first = get_group_id(0) * n;
+  REAL carried = 0;
+  int carried_place = -1;
+  for (long tile = 0; tile < n; tile += size * PER_ITEM) {
+    const long begin = tile + lid * PER_ITEM, end = min(n, begin + PER_ITEM);
+    REAL furthest = 0;
+    int place = -1;
+    for (long k = begin; k < end; ++k) {
+      const REAL element = (REAL)LOAD(x, first + k);
+      if (place < 0 || REACHES(element, furthest)) {
+        furthest = element;
+        place = (int)k;
+      }
+    }
+    ends[lid] = furthest;
+    end_places[lid] = place;
+    for (int step = 1; step < size; step *= 2) {
+      barrier(CLK_LOCAL_MEM_FENCE);
+      const REAL before = lid >= step ? ends[lid - step] : (REAL)0;
+      const int before_place = lid >= step ? end_places[lid - step] : -1;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (before_place >= 0 && (end_places[lid] < 0 || !(REACHES(ends[lid], before)))) {
+        ends[lid] = before;
+        end_places[lid] = before_place;
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    furthest = carried;
+    place = carried_place;
+    if (lid > 0 && end_places[lid - 1] >= 0 && (place < 0 || REACHES(ends[lid - 1], furthest))) {
+      furthest = ends[lid - 1];
+      place = end_places[lid - 1];
+    }
+    for (long k = begin; k < end; ++k) {
+      const REAL element = (REAL)LOAD(x, first + k);
+      if (place < 0 || REACHES(element, furthest)) {
+        furthest = element;
+        place = (int)k;
+      }
+      places[first + k] = place;
+    }
+    const int last = end_places[size - 1];
+    if (last >= 0 && (carried_place < 0 || REACHES(ends[size - 1], carried))) {
+      carried = ends[size - 1];
+      carried_place = last;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
 #endif

@@ -32,6 +32,18 @@ Range columns_range(const DeviceInfo& device, const Columns& c) {
   return Range::linear(c.outer * c.inner, std::min(64, device.max_work_group));
 }
 
+/** Whether a work group of shape simt follows each row. */
+bool scans_rows(const Queue& queue, const Columns& c) {
+  constexpr std::int64_t long_row = 64;
+  return !queue.device().info().runs_cpu_kernels() && c.inner == 1 && c.n >= long_row;
+}
+
+Range rows_range(const Queue& queue, const Columns& c) {
+  int group = std::min<int>(MAX_GROUP, queue.device().info().max_work_group);
+  while (group > 8 && group * 4 >= c.n) group /= 2;
+  return Range::groups(group, c.outer);
+}
+
 void scan(Queue& queue, const std::string& name, const Tensor& x, int dim, const Tensor& y, bool reverse) {
   require<TypeError>(is_floating(x.dtype) || x.dtype == DType::int64, name,
                      ": expected a floating dtype or int64, got ", dlprim::name(x.dtype));
@@ -39,14 +51,10 @@ void scan(Queue& queue, const std::string& name, const Tensor& x, int dim, const
   require_like(name.c_str(), "the result", y, x.shape, x.dtype);
   const Columns c = columns_of(x.shape, dim);
   if (x.numel() == 0) return;
-  const DeviceInfo& device = queue.device().info();
-  constexpr std::int64_t long_row = 64;
-  const bool rows = !device.runs_cpu_kernels() && c.inner == 1 && c.n >= long_row;
-  int group = std::min<int>(MAX_GROUP, device.max_work_group);
-  while (group > 8 && group * 4 >= c.n) group /= 2;
+  const bool rows = scans_rows(queue, c);
   queue.launch(scan_kernel(queue, name + (rows ? "_rows" : "_columns"), x.dtype),
-               rows ? Range::groups(group, c.outer) : columns_range(device, c), x, y, c.outer, c.n, c.inner,
-               static_cast<cl_int>(reverse));
+               rows ? rows_range(queue, c) : columns_range(queue.device().info(), c), x, y, c.outer, c.n,
+               c.inner, static_cast<cl_int>(reverse));
 }
 
 }  // namespace
@@ -74,6 +82,20 @@ void cumprod_backward(Queue& queue, const Tensor& dy, const Tensor& x, int dim, 
   const Tensor suffix = queue.scratch(x.shape, device.fp64 ? DType::float64 : DType::float32);
   queue.launch(scan_kernel(queue, "cumprod_backward", x.dtype), columns_range(device, c), dy, x, suffix, dx,
                c.outer, c.n, c.inner, cl_int{0});
+}
+
+void running_extremes(Queue& queue, const Tensor& x, int dim, bool least, const Tensor& places) {
+  ENTER(running_extremes, queue, x, dim, least, places);
+  constexpr const char* op = "running extremes";
+  require_contiguous(op, "the input", x);
+  require_like(op, "the result", places, x.shape, DType::int64);
+  const Columns c = columns_of(x.shape, dim);
+  kernel_int(c.n, op, "a row");
+  if (x.numel() == 0) return;
+  const bool rows = scans_rows(queue, c);
+  queue.launch(scan_kernel(queue, rows ? "extremes_rows" : "extremes_columns", x.dtype),
+               rows ? rows_range(queue, c) : columns_range(queue.device().info(), c), x, places, c.outer, c.n,
+               c.inner, static_cast<cl_int>(least));
 }
 
 }  // namespace dlprim

@@ -22,4 +22,11 @@ void cumprod(Queue& queue, const Tensor& x, int dim, const Tensor& y);
  */
 void cumprod_backward(Queue& queue, const Tensor& dy, const Tensor& x, int dim, const Tensor& dx);
 
+/**
+ * The indices of torch.cummax, or of torch.cummin where `least`: `places` (int64, the shape of x) gets where
+ * the largest element up to each stands along `dim`. The last among equals counts, and NaN is further out
+ * than any number. `x`: any dtype, contiguous, rows of fewer than 2^31 elements. Throws ValueError.
+ */
+void running_extremes(Queue& queue, const Tensor& x, int dim, bool least, const Tensor& places);
+
 }  // namespace dlprim

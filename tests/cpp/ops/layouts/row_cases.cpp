@@ -37,6 +37,14 @@ void draw_cumsum(Draw& d) {
   d.calls([=](Queue& queue) { cumsum(queue, *x, dim, *y, reverse); });
 }
 
+void draw_running_extremes(Draw& d) {
+  const Dims shape = d.shape(0, 4);
+  const int dim = dim_of(d, shape);
+  const bool least = d.coin();
+  const Tensor *x = d.input("x", shape), *places = d.output("places", shape, DType::int64);
+  d.calls([=](Queue& queue) { running_extremes(queue, *x, dim, least, *places); });
+}
+
 void draw_cumprod(Draw& d) {
   const Dims shape = d.shape(0, 4);
   const int dim = dim_of(d, shape);
@@ -240,6 +248,7 @@ LayoutCases row_cases() {
           {"attention_forward", draw_attention_forward},
           {"attention_backward", draw_attention_backward},
           {"cumsum", draw_cumsum},
+          {"running_extremes", draw_running_extremes},
           {"cumprod", draw_cumprod},
           {"cumprod_backward", draw_cumprod_backward},
           {"sort_order", draw_sort_order},

@@ -90,6 +90,58 @@ TEST(Scan, RunningProductsAndTheirGradients) {
   }
 }
 
+/** Where the furthest element up to each stands: the last among equals, and NaN before any number. */
+std::vector<std::int64_t> places_of_extremes(const Doubles& x, const Dims& shape, int dim, bool least) {
+  std::vector<std::int64_t> places(x.size());
+  for_each_row(shape, dim, [&](const std::vector<std::size_t>& row) {
+    std::size_t furthest = 0;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      const double element = x[row[k]], so_far = x[row[furthest]];
+      if (std::isnan(element) || (least ? element <= so_far : element >= so_far)) furthest = k;
+      places[row[k]] = static_cast<std::int64_t>(furthest);
+    }
+  });
+  return places;
+}
+
+TEST(Scan, PlacesOfRunningExtremes) {
+  std::mt19937 random(4);
+  Queue& queue = device().queue();
+  const auto check = [&](const Tensor& x, const Doubles& values, int dim) {
+    const Tensor places = queue.scratch(x.shape, DType::int64);
+    for (const bool least : {false, true}) {
+      running_extremes(queue, x, dim, least, places);
+      EXPECT_EQ(download<std::int64_t>(places), places_of_extremes(values, x.shape, dim, least))
+          << name(x.dtype) << " " << x.shape << " along " << dim << (least ? ", least" : "");
+    }
+  };
+  for (const auto& [shape, dim] : shapes) {
+    for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16, DType::int64,
+                              DType::int32, DType::uint8, DType::boolean}) {
+      if (!supports(dtype)) continue;
+      const Sample x = sample(random, dtype, shape, Placement::contiguous);
+      check(x.tensor, x.values, dim);
+    }
+    Doubles special = sample(random, DType::float32, shape, Placement::contiguous).values;
+    const double inf = std::numeric_limits<double>::infinity();
+    for (double& value : special) switch (random() % 8) {
+        case 0:
+          value = std::nan("");
+          break;
+        case 1:
+          value = inf;
+          break;
+        case 2:
+          value = -inf;
+          break;
+        case 3:
+          value = -0.0;
+          break;
+      }
+    check(upload_as(DType::float32, special, shape), special, dim);
+  }
+}
+
 TEST(Scan, OtherFloatingDtypes) {
   std::mt19937 random(3);
   Queue& queue = device().queue();
