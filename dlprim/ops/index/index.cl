@@ -67,7 +67,7 @@ inline element_t coordinates(long e, const long *size) {
 #if SHAPE_CPU
 // Rows that one index names whole are copied without asking it again.
 #define READ_ALL                                                                 \
-  if (p.index[2] == 0) {                                                         \
+  if (p.index[2] == 0 && p.size[2] > 1) {                                        \
     FOR_MY_ROWS(o, j) {                                                          \
       const long given = index[AT(index, o, j, 0)];                              \
       PLACE(place, given)                                                        \

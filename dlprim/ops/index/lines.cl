@@ -1,6 +1,13 @@
 // Work on CPUs in which several elements of an index may name one place. An item owns places, and meets the elements
 // that name them in the order of the index. No order is left to chance, nothing is sorted, and nothing is atomic.
 
+#define OWN_ELEMENT(ELEMENT, o, j, i)                                       \
+  {                                                                         \
+    const long given = index[AT(index, o, j, i)];                           \
+    PLACE(place, given)                                                     \
+    if (place >= first_place && place < last_place) ELEMENT(o, j, i, place) \
+  }
+
 // Runs ELEMENT(o, j, i, place) over the elements of the index whose places the work item owns. These are some of the
 // lines (o, i). Where there are more items than lines, they are a stretch of the places of one line, and each of the
 // items that share it reads all of its index.
@@ -13,10 +20,9 @@
   const long first_place = p.bound * share / sharers, last_place = p.bound * (share + 1) / sharers;         \
   for (long o = first_line / p.size[2]; o * p.size[2] < last_line; ++o) {                                   \
     const long begin = max(first_line - o * p.size[2], 0L), end = min(last_line - o * p.size[2], p.size[2]); \
-    for (long j = 0; j < p.size[1]; ++j)                                                                    \
-      for (long i = begin; i < end; ++i) {                                                                  \
-        const long given = index[AT(index, o, j, i)];                                                       \
-        PLACE(place, given)                                                                                 \
-        if (place >= first_place && place < last_place) ELEMENT(o, j, i, place)                             \
-      }                                                                                                     \
+    if (p.size[2] == 1)                                                                                     \
+      for (long j = 0; j < p.size[1]; ++j) OWN_ELEMENT(ELEMENT, o, j, 0L)                                   \
+    else                                                                                                    \
+      for (long j = 0; j < p.size[1]; ++j)                                                                  \
+        for (long i = begin; i < end; ++i) OWN_ELEMENT(ELEMENT, o, j, i)                                    \
   }
