@@ -41,7 +41,6 @@ from ocl.arrangement import (
     tensor_split,
     trapezoid,
     trapz,
-    vander,
     vdot,
     vsplit,
 )
@@ -186,7 +185,6 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "tensor_split",
     "trapezoid",
     "trapz",
-    "vander",
     "vdot",
     "vsplit",
     "amp",

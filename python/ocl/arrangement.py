@@ -21,7 +21,6 @@ __all__ = [
     "tensor_split",
     "trapezoid",
     "trapz",
-    "vander",
     "vdot",
     "vsplit",
 ]
@@ -158,23 +157,6 @@ def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Ten
 def msort(input: Tensor) -> Tensor:
     """The elements in order along the first dimension. (torch.msort)"""
     return _C.sort(input, 0)[0]
-
-
-def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """Powers of a vector as columns [len(x), N], the highest first unless `increasing`. (torch.vander)"""
-    if x.ndim != 1:
-        raise _C.ArgumentValueError(f"vander: x must be a one-dimensional tensor, got {x.ndim} dimensions")
-    columns = x.shape[0] if N is None else N
-    if columns < 0:
-        raise _C.ArgumentValueError(f"vander: N must be non-negative, got {N}")
-    dtype = x.dtype if x.is_floating_point() else _C.int64
-    if columns == 0:
-        return _C.empty((x.shape[0], 0), dtype=dtype, device=x.device)
-    powers = _C.ones((x.shape[0], columns), dtype=dtype, device=x.device)
-    if columns > 1:
-        rest = x.to(dtype).unsqueeze(1).expand(x.shape[0], columns - 1)
-        powers = _C.cat([powers[:, :1], _C.cumprod(rest, 1)], 1)
-    return powers if increasing else _C.flip(powers, (1,))
 
 
 def _areas(name: str, y: Tensor, x: Tensor | None, dx: float | None, dim: int) -> Tensor:

@@ -45,7 +45,6 @@ def integers(low, high):
 class Case:
     name: str
     parameters: dict
-    needs_linalg: bool = False
     given: str = field(init=False)
 
     def __post_init__(self):
@@ -130,9 +129,9 @@ CASES = [
     Case("Uniform", {"low": (-3.0, -1.0), "high": (0.0, 2.0)}),
     Case("VonMises", {"loc": REAL, "concentration": (0.2, 9.0)}),
     Case("Weibull", {"scale": POSITIVE, "concentration": (0.6, 3.0)}),
-    Case("MultivariateNormal", {"loc": vectors(3), "scale_tril": lower_factors(3)}, needs_linalg=True),
-    Case("MultivariateNormal", {"loc": vectors(3), "covariance_matrix": covariances(3)}, needs_linalg=True),
-    Case("MultivariateNormal", {"loc": vectors(3), "precision_matrix": covariances(3)}, needs_linalg=True),
+    Case("MultivariateNormal", {"loc": vectors(3), "scale_tril": lower_factors(3)}),
+    Case("MultivariateNormal", {"loc": vectors(3), "covariance_matrix": covariances(3)}),
+    Case("MultivariateNormal", {"loc": vectors(3), "precision_matrix": covariances(3)}),
     Case(
         "LowRankMultivariateNormal",
         {
@@ -140,7 +139,6 @@ CASES = [
             "cov_factor": lambda rng, shape: rng.uniform(-1, 1, (*shape, 4, 2)),
             "cov_diag": vectors(4, 0.3, 2.0),
         },
-        needs_linalg=True,
     ),
 ]
 

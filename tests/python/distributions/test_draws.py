@@ -21,8 +21,6 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.given)
 
 def of_case(case, rng, **options):
     skip_without("float64")
-    if case.needs_linalg and not hasattr(ocl.linalg, "cholesky"):
-        pytest.skip("ocl.linalg has no cholesky")
     return made(ocl, case.name, case.arrays(rng, (3,)), **options)
 
 

@@ -18,8 +18,6 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.given)
 
 def pair(case, rng, shape=(2, 3), **options):
     skip_without("float64")
-    if case.needs_linalg and not hasattr(ocl.linalg, "cholesky"):
-        pytest.skip("ocl.linalg has no cholesky")
     arrays = case.arrays(rng, shape)
     return made(ocl, case.name, arrays, **options), made(torch, case.name, arrays, **options)
 
@@ -192,8 +190,6 @@ def test_values_outside_the_support_are_refused(case, rng):
 @each_case
 def test_invalid_parameters_are_refused(case, rng):
     arrays = case.arrays(rng)
-    if case.needs_linalg and not hasattr(ocl.linalg, "cholesky"):
-        pytest.skip("ocl.linalg has no cholesky")
     for name, array in arrays.items():
         if isinstance(array, np.ndarray) and name != "temperature":  # which nobody checks
             bad = {**arrays, name: np.full_like(array, np.nan)}
@@ -213,7 +209,7 @@ def kl_pairs():
 
 
 def with_parameters(case, changes):
-    return Case(case.name, {**case.parameters, **changes}, case.needs_linalg)
+    return Case(case.name, {**case.parameters, **changes})
 
 
 @pytest.mark.parametrize(("p", "q"), list(kl_pairs()))
@@ -224,8 +220,6 @@ def test_kl_divergence(p, q, rng):
     if p == q and p == "MultivariateNormal" or "LowRank" in p + q:
         arrays = [{k: v[..., :3, :] if k == "cov_factor" else v[..., :3] if k in ("loc", "cov_diag") else v
                    for k, v in part.items()} for part in arrays]  # fmt: skip
-    if any(case.needs_linalg for case in cases) and not hasattr(ocl.linalg, "cholesky"):
-        pytest.skip("ocl.linalg has no cholesky")
     results = []
     for lib, module in ((ocl, distributions), (torch, torch_distributions)):
         pairs = [
