@@ -9,7 +9,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 source tools/build_environment.sh
 CMAKE_ARGS="${CMAKE_ARGS:-} -DTAPECL_WARNINGS_AS_ERRORS=ON" ./setup.sh --torch --tests --no-train
 
-status=0
-{ cmake --preset release && cmake --build --preset release && ctest --preset release --verbose; } || status=1
-.venv/bin/python -m pytest --numprocesses 2 --dist loadfile --max-worker-restart 0 "$@" || status=1
-exit $status
+cpp=0 python=0
+{ cmake --preset release && cmake --build --preset release && ctest --preset release --verbose; } || cpp=1
+.venv/bin/python -m pytest --numprocesses 2 --dist loadfile --max-worker-restart 0 "$@" || python=1
+if ((cpp)); then
+  echo "The C++ part failed, before the Python part:"
+  grep --text --after-context=8 ': Failure$\|^\[  FAILED  \]' build/release/Testing/Temporary/LastTest.log || true
+fi
+exit $((cpp || python))

@@ -43,7 +43,10 @@ bool Health::fail(const std::string& reason) {
 }
 
 void Health::require() const {
-  if (!has_failed()) return;
+  if (has_failed()) throw_reason();
+}
+
+void Health::throw_reason() const {
   const std::lock_guard lock(mutex_);
   throw DistBackendError(reason_);
 }

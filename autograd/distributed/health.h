@@ -22,8 +22,10 @@ class Health {
   /** False where it had failed before. */
   bool fail(const std::string& reason);
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
-  /** Throws DistBackendError with the reason. */
+  /** Throws where it has failed. */
   void require() const;
+  /** Throws DistBackendError with the reason why it has failed. */
+  [[noreturn]] void throw_reason() const;
   /** Waits for a failure that other threads may be about to find. */
   bool fails_within(Seconds time) const;
   /** Readable from the failure on. */

@@ -66,6 +66,12 @@ struct ProcessGroup::State {
       for (Socket& socket : one.sockets) socket.close();
   }
 
+  /** Throws the reason for which the group has failed, here or on another rank: that of all later calls. */
+  [[noreturn]] void fail(const std::string& reason) {
+    watch->fail(reason);
+    health.throw_reason();
+  }
+
   /** A rank's share of the host's processors. */
   int threads_of(const std::vector<Card>& cards) const {
     const auto alike = [&](const Card& card) {
@@ -205,12 +211,10 @@ class ProcessGroup::Issue {
             for (const auto& [device, mark] : marks) copier.wait_for(*device, mark);
             task();
           } catch (const DistBackendError& error) {
-            state.watch->fail(error.what());
-            throw;
+            state.fail(error.what());
           } catch (const std::exception& error) {
-            state.watch->fail(concat("rank ", state.numbers[static_cast<std::size_t>(state.rank)], ": ",
-                                     function, " failed: ", error.what()));
-            throw;
+            state.fail(concat("rank ", state.numbers[static_cast<std::size_t>(state.rank)], ": ", function,
+                              " failed: ", error.what()));
           }
         },
         work);
