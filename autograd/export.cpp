@@ -2,6 +2,7 @@
 
 #include "autograd/tensor/generator.h"
 #include "dlprim/core/error.h"
+#include "dlprim/export/passes/passes.h"
 #include "dlprim/export/program_capture.h"
 
 namespace ocl {
@@ -44,7 +45,7 @@ ExportedProgram export_program(const std::function<NamedTensors()>& work, const 
   generator.set_state(state);
   const std::string changed = changed_numbers(program, again, program.random_advance);
   dlprim::require<Error>(changed.empty(), "export: the work differs from one call to the next: ", changed);
-  remove_dead_calls(program);
+  simplify_program(program);
   return program;
 }
 

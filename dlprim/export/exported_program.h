@@ -58,9 +58,6 @@ struct ExportedProgram {
   std::string text() const;
 };
 
-/** Drops calls whose results nobody reads, and buffers that no call uses. */
-void remove_dead_calls(ExportedProgram& program);
-
 /** Throws ValueError unless the program is sound: every call has a primitive that is known and its
  * parameters, and every tensor lies within its buffer, which is written before it is read. */
 void check_program(const ExportedProgram& program);

@@ -3,6 +3,7 @@
 #include "autograd/ops/inplace.h"
 #include "autograd/tape/tape.h"
 #include "casters.h"
+#include "dlprim/export/passes/passes.h"
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
 #include "dlprim/ops/pointwise/pointwise.h"
@@ -98,6 +99,17 @@ What :func:`ocl.export.export` makes; ``print`` shows its calls.)")
           "(name, shape, dtype) of each result.")
       .def_property_readonly("calls", &calls_of, "(primitive, operator, module) of each call, in order.")
       .def("__str__", &ExportedProgram::text)
+      .def(
+          "optimized",
+          [](ExportedProgram p) {
+            optimize_program(p);
+            return p;
+          },
+          WithoutLock(),
+          R"(A program that does the same in less time: what follows from constants alone is computed here.
+
+Batch norms behind convolutions and linear layers become parts of their weights. The results differ by
+roundings. Constants that changed are named ``folded_0`` and so on.)")
       .def(
           "save", [](const ExportedProgram& p, const std::filesystem::path& path) { save_program(p, path); },
           py::arg("path"), WithoutLock(),

@@ -110,6 +110,8 @@ void multi_tensor_pointwise(Queue& queue, ParameterPack& pack, const PointwiseEx
                             const std::vector<TensorsAbreast>& tensors, const Given& given,
                             const std::vector<Scalar>& parameters) {
   ENTER(multi_tensor_pointwise, queue, pack, expression, tensors, given, parameters);
+  require(expression.statements.empty(), "multi_tensor_pointwise: ", full_name(expression),
+          " is a chain, expected one expression");
   const int exponent = exponent_of(expression);
   const std::optional<PointwiseOperand> number =
       exponent < 0 ? std::nullopt : given.at(static_cast<std::size_t>(exponent));

@@ -5,6 +5,7 @@
 //   FLAT, STRIDED   the kernels' names: for tensors that are one contiguous range each, and for any others
 //   OPERANDS        number of tensors of the largest variant, inputs first
 //   PER_ITEM        elements that an item takes in shape simt
+//   ROUNDED         what a stored value is when it is read again
 //   PARAMETERS      kernel parameters: the tensors, then numbers
 //   VARIANTS(AT)    the cases of a switch, one for each variant; AT(k) is the index into the k-th tensor
 // One kernel for all variants, since a kernel costs PoCL three times as much to build as a loop in it does.
@@ -20,6 +21,17 @@
 #define WIDENED_int32(p, i) WIDENED(LOAD_int32(p, i))
 #define WIDENED_uint8(p, i) WIDENED(LOAD_uint8(p, i))
 #define WIDENED_bool(p, i) WIDENED(LOAD_bool(p, i))
+
+#if T_IS_FLOATING
+#define ROUNDED_float32(x) (x)
+#define ROUNDED_float64(x) (x)
+INLINED float ROUNDED_bfloat16(float x) { return as_float((uint)to_bfloat16(x) << 16); }
+INLINED float ROUNDED_float16(float x) {
+  ushort bits;
+  vstore_half_rte(x, 0, (half *)&bits);
+  return vload_half(0, (half *)&bits);
+}
+#endif
 
 // CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises (gelu in whole registers 0.7 ns, was
 // 1.3, backward 1.2, was 1.8). SIMT: an item takes PER_ITEM elements, a group's size apart, and reads all before it

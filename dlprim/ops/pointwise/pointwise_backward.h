@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "dlprim/ops/pointwise/table.h"
@@ -20,5 +21,17 @@ namespace dlprim {
 void pointwise_backward(Queue& queue, const PointwiseOp& op, const Tensor& dy,
                         const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
                         const Tensor& y, const std::vector<Tensor>& gradients);
+
+/** The arguments of pointwise() for what pointwise_backward computes; none where all gradients pass. Throws
+ * as that does. */
+struct GradientCall {
+  const PointwiseExpression& expression;
+  DType compute;
+  std::vector<PointwiseOperand> inputs;
+  std::vector<Tensor> outputs;
+};
+std::optional<GradientCall> computed_gradients(const PointwiseOp& op, const Tensor& dy,
+                                               const std::vector<PointwiseOperand>& inputs, const Tensor& y,
+                                               const std::vector<Tensor>& gradients);
 
 }  // namespace dlprim

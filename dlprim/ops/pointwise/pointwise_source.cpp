@@ -50,6 +50,7 @@ std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& 
     element += concat("const T ", expression.parameters[i], " = parameter", i, "; ");
   if (!is_floating(variant.dtype))
     element += concat("const bool is_bool = ", variant.dtype == DType::boolean, "; ");
+  element += expression.statements;
   // All results before the first is stored: an output may be an input.
   std::string stores;
   const DType result = variant.output_dtype();
@@ -108,9 +109,9 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool 
       "\n#define T_IS_FLOATING ", is_floating(dtype), "\ntypedef ", wide_index ? "long" : "int",
       " index_t;\n", expanded_source("ops/pointwise/functions.cl"), "\n#define FLAT ", program.name(),
       "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,
-      "\n#define PER_ITEM ", elements_per_item, "\n#define PARAMETERS ",
-      checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots), "\n#define VARIANTS(AT) ",
-      variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
+      "\n#define PER_ITEM ", elements_per_item, "\n#define ROUNDED ROUNDED_", name(dtype),
+      "\n#define PARAMETERS ", checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots),
+      "\n#define VARIANTS(AT) ", variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
 }
 
 }  // namespace dlprim

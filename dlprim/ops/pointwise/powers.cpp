@@ -27,24 +27,6 @@ constexpr Special specials[] = {
     {1.5, "POW(a, (T)1.5)", "g * ((T)1.5 * sqrt(a))", Kind::root},
 };
 
-/** One program for all: forward and gradient of each in turn. */
-const PointwiseProgram& program() {
-  static const auto& made = *[] {
-    std::vector<PointwiseExpression> expressions;
-    for (const Special& special : specials) {
-      const std::string exponent = std::to_string(special.exponent);
-      PointwiseExpression power{"forward_" + exponent, {"a"}, {}, {special.power}};
-      power.floating_only = special.kind != Kind::product;
-      PointwiseExpression gradient{"gradient_" + exponent, {"g", "a"}, {}, {special.gradient}};
-      gradient.floating_only = true;
-      expressions.push_back(power);
-      expressions.push_back(gradient);
-    }
-    return new PointwiseProgram("special_power", std::move(expressions));
-  }();
-  return made;
-}
-
 const PointwiseOp& general() {
   static const PointwiseOp& row = pointwise_op("pow");
   return row;
@@ -59,6 +41,23 @@ const PointwiseExpression& general_gradient() {
 }
 
 }  // namespace
+
+const PointwiseProgram& special_powers() {
+  static const auto& made = *[] {
+    std::vector<PointwiseExpression> expressions;
+    for (const Special& special : specials) {
+      const std::string exponent = concat(special.exponent);
+      PointwiseExpression power{"forward_" + exponent, {"a"}, {}, {special.power}};
+      power.floating_only = special.kind != Kind::product;
+      PointwiseExpression gradient{"gradient_" + exponent, {"g", "a"}, {}, {special.gradient}};
+      gradient.floating_only = true;
+      expressions.push_back(power);
+      expressions.push_back(gradient);
+    }
+    return new PointwiseProgram("special_power", std::move(expressions));
+  }();
+  return made;
+}
 
 int exponent_of(const PointwiseExpression& expression) {
   if (&expression == &general_power()) return 1;     // a, b
@@ -75,7 +74,7 @@ const PointwiseExpression* special_power(const PointwiseExpression& expression, 
   if (special->kind != Kind::product && !is_floating(compute)) return nullptr;
   if (special->kind == Kind::root && compute == DType::float16) return nullptr;
   const auto place = 2 * (special - std::begin(specials)) + (&expression == &general_gradient() ? 1 : 0);
-  return &program().expressions()[static_cast<std::size_t>(place)];
+  return &special_powers().expressions()[static_cast<std::size_t>(place)];
 }
 
 }  // namespace dlprim

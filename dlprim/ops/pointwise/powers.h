@@ -17,4 +17,7 @@ int exponent_of(const PointwiseExpression& expression);
 const PointwiseExpression* special_power(const PointwiseExpression& expression, const Scalar& exponent,
                                          DType compute);
 
+/** The program of all of these: power and gradient of each in turn. */
+const PointwiseProgram& special_powers();
+
 }  // namespace dlprim

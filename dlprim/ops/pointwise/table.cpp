@@ -125,6 +125,8 @@ std::vector<PointwiseExpression> expressions_of(const PointwiseOp& op) {
   return expressions;
 }
 
+}  // namespace
+
 const PointwiseProgram& program_of(const PointwiseOp& op) {
   static std::mutex mutex;
   static auto* made = new std::unordered_map<const PointwiseOp*, PointwiseProgram>;
@@ -133,8 +135,6 @@ const PointwiseProgram& program_of(const PointwiseOp& op) {
   if (found != made->end()) return found->second;
   return made->try_emplace(&op, op.name, expressions_of(op)).first->second;
 }
-
-}  // namespace
 
 PointwiseProgram::PointwiseProgram(std::string name, std::vector<PointwiseExpression> expressions,
                                    std::optional<DType> only)
@@ -179,19 +179,6 @@ const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned w
   require(place > 0 && (wanted & computed) == wanted, op.name, ": no gradient is computed for inputs ",
           wanted);
   return program_of(op).expressions()[place];
-}
-
-ArgumentValue argument_value(const PointwiseExpression& expression) {
-  return expression.program ? expression.program->name() + "." + expression.name : expression.name;
-}
-
-const PointwiseExpression& expression_named(const std::string& name) {
-  const std::size_t dot = name.find('.');
-  require(dot != std::string::npos, "expected the name of a pointwise expression, got '", name, "'");
-  const PointwiseProgram& program = program_of(pointwise_op(name.substr(0, dot)));
-  for (const PointwiseExpression& expression : program.expressions())
-    if (name.compare(dot + 1, std::string::npos, expression.name) == 0) return expression;
-  throw ValueError(concat("there is no pointwise expression named '", name, "'"));
 }
 
 }  // namespace dlprim

@@ -65,6 +65,7 @@ struct PointwiseExpression {
   std::vector<std::string> variables;  // of the inputs, in order
   std::vector<std::string> parameters;
   std::vector<std::string> outputs;  // one expression per output tensor
+  std::string statements{};          // of OpenCL C, before them
   unsigned may_be_number = 0;        // bit i: variable i may be a number instead of a tensor
   unsigned conditions = 0;           // bit i: variable i is bool, whatever is computed in
   bool floating_only = false;        // a gradient
@@ -124,15 +125,19 @@ bool uses_variable(const std::string& expression, const std::string& name);
 /** Whether the gradient for input `i` of a row is the incoming one as it is: nothing is to be computed. */
 bool passes_gradient(const PointwiseOp& op, std::size_t i);
 
+/** The expressions of a row. */
+const PointwiseProgram& program_of(const PointwiseOp& op);
 /** The forward expression of a row. */
 const PointwiseExpression& forward_expression(const PointwiseOp& op);
 /** The gradients of a row for the inputs whose bits are set in `wanted`, of those that have one and do not
  * pass; variables are those that they use. */
 const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned wanted);
 
-/** The program and the name within it: "relu.forward", "mul.gradient_ab". */
+/** The program and the name within it: "relu.forward", "mul.gradient_ab", "special_power.forward_2"; of a
+ * chain (chain.h) its text. */
+std::string full_name(const PointwiseExpression& expression);
 ArgumentValue argument_value(const PointwiseExpression& expression);
-/** The expression of a row that argument_value names so. Throws ValueError. */
+/** The expression that has that full name: of a row, a power or a chain. Throws ValueError. */
 const PointwiseExpression& expression_named(const std::string& name);
 
 }  // namespace dlprim
