@@ -59,7 +59,8 @@ class ConstantFolding {
         return false;
       written += buffer_of(tensor).bytes;
     }
-    return written <= read;  // what only grows is better made anew in each run
+    // What grows by more than a wider dtype is better made anew in each run than stored.
+    return written <= 4 * read;
   }
 
   std::vector<ProgramCall>& take(const Primitive::Tensors& tensors) {
