@@ -252,6 +252,7 @@ void Device::shut_down() {
   for (Device* device : opened()) {
     try {
       device->synchronize();
+      device->programs().store_rest();
     } catch (const Error& e) {
       warn_once(concat("at exit: ", e.what()));
     }

@@ -87,6 +87,9 @@ class KernelCache {
   /** The process's cache, configured from the environment at first use; lives until the process ends. */
   static KernelCache& global();
 
+  /** Whether it has a directory, so that storing may keep something. */
+  bool is_on() const { return file_ != nullptr; }
+
   /** The binary stored under `key`, and counts a hit; or nothing, and counts a miss. */
   std::optional<CachedBinary> find(const std::string& key);
 

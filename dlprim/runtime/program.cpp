@@ -254,7 +254,7 @@ void ProgramTable::build(Program& program, const std::string& source, const std:
   if (device_.info().inline_ptx && wants_patch(source)) patch(program, options);
   note_warnings(program.label, program.handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle()));
   cache.note_built(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  if (!device_.info().compiles_at_launch)
+  if (!device_.info().compiles_at_launch && cache.is_on())
     cache.store(program.key, program.label, device_.info().name, {binary_of(program.handle), ""});
 }
 
@@ -282,19 +282,36 @@ bool ProgramTable::compiles_in(const LaunchShape& shape, Kernel& kernel) {
   Program& program = *kernel.program;
   if (!program.launched_variants.insert(variant).second || program.stored_variants.count(variant))
     return false;
-  std::lock_guard<std::mutex> lock(unsettled_mutex_);
-  unsettled_.insert(&program);
+  std::lock_guard<std::mutex> lock(unstored_mutex_);
+  unstored_.insert(&program);
+  last_compiled_ = std::chrono::steady_clock::now();
+  if (first_compiled_ == decltype(first_compiled_)()) first_compiled_ = last_compiled_;
   return true;
 }
 
-void ProgramTable::store_settled() {
-  std::lock_guard<std::mutex> lock(unsettled_mutex_);
-  for (Program* program : unsettled_) {
-    program->stored_variants.insert(program->launched_variants.begin(), program->launched_variants.end());
-    KernelCache::global().store(program->key, program->label, device_.info().name,
-                                {binary_of(program->handle), join(program->stored_variants)});
-  }
-  unsettled_.clear();
+void ProgramTable::store_some() {
+  constexpr auto quiet = std::chrono::seconds(2);
+  std::lock_guard<std::mutex> lock(unstored_mutex_);
+  if (unstored_.empty()) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_compiled_ > quiet && 5 * storing_ < now - first_compiled_) store_one();
+}
+
+void ProgramTable::store_rest() {
+  std::lock_guard<std::mutex> lock(unstored_mutex_);
+  while (!unstored_.empty()) store_one();
+}
+
+void ProgramTable::store_one() {
+  Program& program = **unstored_.begin();
+  unstored_.erase(unstored_.begin());
+  program.stored_variants.insert(program.launched_variants.begin(), program.launched_variants.end());
+  if (!KernelCache::global().is_on()) return;
+  const InterruptsHeld held;  // PoCL starts linkers
+  const auto start = std::chrono::steady_clock::now();
+  KernelCache::global().store(program.key, program.label, device_.info().name,
+                              {binary_of(program.handle), join(program.stored_variants)});
+  storing_ += std::chrono::steady_clock::now() - start;
 }
 
 std::size_t ProgramTable::count() const {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -112,15 +113,20 @@ class ProgramTable {
                            const std::function<std::string()>& source);
 
   /** Whether the device compiles a kernel when it is launched in that shape. Called once at each launch, with
-   * the launch lock held: it notes the shape for `store_settled()`. */
+   * the launch lock held: it notes the shape for `store_some()`. */
   bool compiles_in(const LaunchShape& shape, Kernel& kernel);
 
   /**
    * Writes the binaries of programs with new launch variants to the kernel cache. Called at waiting points,
    * when the launches are done: PoCL makes machine code at a kernel's first launch, and a binary taken
    * earlier would lack it.
+   *
+   * For a binary PoCL compiles all kernels of the program once more, which took ten of the eighteen seconds
+   * before the first result. So this writes one at most, none while new kernels come, and takes a fifth of
+   * the time at most. At the process's end store_rest() writes what is left.
    */
-  void store_settled();
+  void store_some();
+  void store_rest();
 
   /** Programs in this process, built or loaded. */
   std::size_t count() const;
@@ -149,6 +155,7 @@ class ProgramTable {
   void load(Program& program, const std::string& options);
   void build(Program& program, const std::string& source, const std::string& options);
   void patch(Program& program, const std::string& options);
+  void store_one();
 
   Device& device_;
   std::mutex building_;       // held while a program is built; taken before mutex_, never after
@@ -156,8 +163,11 @@ class ProgramTable {
   std::unordered_map<std::string, Program> programs_;
   std::unordered_map<std::string, Kernel> kernels_;
   std::unordered_multimap<std::size_t, FileKernel> file_kernels_;  // those of kernels_, by hash_of
-  std::set<Program*> unsettled_;
-  std::mutex unsettled_mutex_;
+  // Programs whose binaries in the cache, if any, lack launch variants.
+  std::set<Program*> unstored_;
+  std::mutex unstored_mutex_;
+  std::chrono::steady_clock::time_point first_compiled_, last_compiled_;
+  std::chrono::steady_clock::duration storing_{};  // how long that has taken
 };
 
 /** The text of a kernel file with its `#include "file"` lines replaced by those files' text, each once. */

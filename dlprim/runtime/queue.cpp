@@ -592,7 +592,7 @@ void Queue::settle_after(std::uint64_t commands) {
 void Queue::settle() {
   commands_since_flush_ = 0;
   checkpoints_.clear();
-  device_.programs().store_settled();
+  device_.programs().store_some();
 }
 
 void Queue::reopen(bool profiling) {

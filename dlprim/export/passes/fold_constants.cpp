@@ -59,7 +59,7 @@ class ConstantFolding {
         return false;
       written += buffer_of(tensor).bytes;
     }
-    // What grows by more than a wider dtype is better made anew in each run than stored.
+    // A result that is larger by more than a wider dtype is better made anew in each run.
     return written <= 4 * read;
   }
 

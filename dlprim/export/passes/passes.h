@@ -26,8 +26,8 @@ void fold_constants(ExportedProgram& program);
 
 /**
  * Moves batch norms of constant statistics, behind convolutions and linear layers of constant weights, into
- * these: calls of constants make the weight and the bias (fold_constants). What the norm's epilogue did
- * becomes calls of its own.
+ * these: calls of constants make the weight and the bias (fold_constants). The activation and the addend of
+ * the norm's epilogue become calls of their own.
  */
 void fold_batch_norm(ExportedProgram& program);
 

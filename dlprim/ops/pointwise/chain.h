@@ -59,7 +59,7 @@ std::string text_of(const PointwiseChain& chain);
 /** The chain of such a text. Throws ValueError. */
 PointwiseChain parse_chain(const std::string& text);
 
-/** What names of programs begin with that are chains. */
+/** The name of a chain's expression begins with this. */
 constexpr const char* chain_prefix = "chain ";
 
 }  // namespace dlprim
