@@ -23,6 +23,8 @@ the program, which go on from run to run::
 
     step(x, y)                                  # an optimizer makes its states in the first step
     program = ocl.export(step, (x, y), named=net)
+
+``ocl.export.from_torch`` goes the other way: it makes a module of a program of ``torch.export``.
 """
 
 import inspect
@@ -32,8 +34,16 @@ import types
 import ocl
 from ocl._C._export import ExportedProgram
 from ocl._C._export import export_program as _export_program
+from ocl.export.aten.errors import UnsupportedError
+from ocl.export.aten.loading import from_torch
+from ocl.export.aten.table import table as _table
 
-__all__ = ["ExportedProgram", "export"]
+__all__ = ["ExportedProgram", "UnsupportedError", "export", "from_torch", "operators"]
+
+
+def operators() -> list[str]:
+    """The names of PyTorch's operators that `from_torch` supports, with their overloads."""
+    return sorted(_table())
 
 
 def _input_names(function, count: int, keywords) -> list[str]:

@@ -1,7 +1,9 @@
 """What loading raises beyond Python's own errors."""
 
+from ocl import imported
 
-class UnsupportedError(ValueError):
+
+class UnsupportedError(imported.UnsupportedError):
     """A model needs operators that are not supported.
 
     ``missing`` lists them all: domain, name, the version of the operator's definition, the first node
@@ -9,9 +11,8 @@ class UnsupportedError(ValueError):
     """
 
     def __init__(self, missing: list[tuple[str, str, int, str, str]]):
-        self.missing = missing
         lines = [
             f"{domain or 'ai.onnx'}::{name} version {version} (first node: {node}{reason and '; ' + reason})"
             for domain, name, version, node, reason in missing
         ]
-        super().__init__("onnx: operators that are not supported: " + "; ".join(lines))
+        super().__init__("onnx", missing, lines)

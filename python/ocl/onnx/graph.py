@@ -6,6 +6,7 @@ from onnx import numpy_helper
 from onnx.reference.ops import load_op
 
 import ocl
+from ocl.imported import last_uses
 from ocl.onnx.call import Call
 from ocl.onnx.table import Operator
 from ocl.onnx.values import HOST_ELEMENTS, read, upload
@@ -80,15 +81,8 @@ class Graph:
         self.outputs: list[str] = outputs
         self.nodes: list[Node] = nodes
         self.constants: list[str] = constants
-        self._find_last_uses()
-
-    def _find_last_uses(self):
-        kept = {*self.outputs}
-        seen = set()
-        for node in reversed(self.nodes):
-            names = {*node.uses(), *node.outputs} - kept - seen - {""}
-            node.last_uses = sorted(names & self._own())
-            seen |= names
+        for node, names in zip(nodes, last_uses(nodes, {*outputs}, self._own()), strict=True):
+            node.last_uses = names
 
     def _own(self) -> set[str]:
         return {*self.inputs, *(name for node in self.nodes for name in node.outputs)}

@@ -3,10 +3,11 @@
 import numpy as np
 
 import ocl
+from ocl.imported import ImportedModule
 from ocl.onnx.graph import Graph, Run
 
 
-class GraphModule(ocl.nn.Module):
+class GraphModule(ImportedModule):
     """The graph of an ONNX model.
 
     Floating initializers are parameters; scalars, running statistics and integers are buffers. ``names`` says
@@ -21,52 +22,18 @@ class GraphModule(ocl.nn.Module):
     def __init__(self, graph: Graph, parameters: dict, buffers: dict, constants: dict):
         super().__init__()
         self.graph = graph
-        self.names: dict[str, str] = {}
         self.input_names = tuple(graph.inputs)
         self.output_names = tuple(graph.outputs)
         self._constants = constants
         for name, value in parameters.items():
-            holder, last = self._place(name)
-            holder.register_parameter(last, ocl.nn.Parameter(value))
+            self._add_parameter(name, ocl.nn.Parameter(value))
         for name, (value, persistent) in buffers.items():
-            holder, last = self._place(name)
-            holder.register_buffer(last, value, persistent=persistent)
-
-    def _place(self, name: str) -> tuple[ocl.nn.Module, str]:
-        """The submodule and the name for an initializer: its dotted path where that is free."""
-        parts = name.split(".")
-        if not all(parts) or not self._is_free(parts):
-            parts = ["_" + name.replace(".", "_")]
-            while hasattr(self, parts[0]):
-                parts[0] += "_"
-        holder = self
-        for part in parts[:-1]:
-            if not hasattr(holder, part):
-                holder.add_module(part, ocl.nn.Module())
-            holder = getattr(holder, part)
-        self.names[name] = ".".join(parts)
-        return holder, parts[-1]
-
-    def _is_free(self, parts: list[str]) -> bool:
-        holder = self
-        for part in parts[:-1]:
-            if not hasattr(holder, part):
-                return not hasattr(ocl.nn.Module, part)
-            holder = getattr(holder, part)
-            if not isinstance(holder, ocl.nn.Module):
-                return False
-        return not hasattr(holder, parts[-1])
-
-    def _held(self, path: str) -> ocl.Tensor:
-        value = self
-        for part in path.split("."):
-            value = getattr(value, part)
-        return value
+            self._add_buffer(name, value, persistent)
 
     def forward(self, *inputs, **by_name):
-        tensors = {name: self._held(path) for name, path in self.names.items()}
+        tensors = self._held()
         values = self._inputs(inputs, by_name)
-        run = Run(self._constants, tensors, self._device(tensors, values), self.training)
+        run = Run(self._constants, tensors, self._device([*values, *tensors.values()]), self.training)
         results = tuple(_on_device(run, each) for each in run.outputs(self.graph, values))
         return results[0] if len(results) == 1 else results
 
@@ -78,12 +45,6 @@ class GraphModule(ocl.nn.Module):
                 f"got {len(inputs)} by position and {', '.join(by_name) or 'none'} by name"
             )
         return [given[name] for name in self.input_names]
-
-    def _device(self, tensors: dict, inputs: list) -> ocl.device:
-        for value in (*inputs, *tensors.values()):
-            if isinstance(value, ocl.Tensor):
-                return value.device
-        return ocl.get_default_device()
 
     def extra_repr(self) -> str:
         return (

@@ -1,0 +1,15 @@
+"""What from_torch raises beyond Python's own errors."""
+
+from ocl import imported
+
+
+class UnsupportedError(imported.UnsupportedError):
+    """A program needs operators that are not supported.
+
+    ``missing`` lists them all: the operator with its overload, the first node that needs it, and where the
+    operator is supported but not so the reason, else "".
+    """
+
+    def __init__(self, missing: list[tuple[str, str, str]]):
+        lines = [f"{name} (first node: {node}{reason and '; ' + reason})" for name, node, reason in missing]
+        super().__init__("from_torch", missing, lines)

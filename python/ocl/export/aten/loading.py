@@ -1,0 +1,333 @@
+"""From an ExportedProgram to a `ProgramModule`: decomposition, what is missing, constants."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import ocl
+from ocl.export.aten.errors import UnsupportedError
+from ocl.export.aten.graph import Graph, Node, Reference
+from ocl.export.aten.module import Input, Output, ProgramModule
+from ocl.export.aten.structure import Structure
+from ocl.export.aten.table import table
+
+if TYPE_CHECKING:
+    import torch
+
+DTYPES = {
+    "float32": ocl.float32,
+    "float64": ocl.float64,
+    "float16": ocl.float16,
+    "bfloat16": ocl.bfloat16,
+    "int64": ocl.int64,
+    "int32": ocl.int32,
+    "uint8": ocl.uint8,
+    "bool": ocl.bool_,
+}
+# Arguments that say where and how a tensor lies: it lies where the module does.
+_PLACEMENT = {"device", "layout", "memory_format", "non_blocking", "pin_memory", "implicit"}
+
+
+def from_torch(exported_program: torch.export.ExportedProgram, device: Any = None) -> ProgramModule:
+    """The program of ``torch.export.export`` as a module, on ``device`` or the default device.
+
+    Parameters and buffers have the names of the original, so that state dicts fit. Arguments and results are
+    nested as the original's. The module is in the mode that the program was exported in. A program that has
+    operators beyond the table is decomposed first (``run_decompositions``).
+
+    TypeError for what is no ExportedProgram. `UnsupportedError`, a ValueError, with all operators and dtypes
+    that are not supported, before anything runs. (``exported_program.module()`` in PyTorch)
+    """
+    import torch
+
+    if not isinstance(exported_program, torch.export.ExportedProgram):
+        raise TypeError(
+            f"from_torch: expected a torch.export.ExportedProgram, got {type(exported_program).__name__}"
+        )
+    program = exported_program
+    if any(operator not in table() for _, operator in _operators(program.graph_module)):
+        program = _decomposed(program)
+    _refuse_unsupported(program)
+    return _Builder(program, device).module()
+
+
+def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program in operators of the table, as far as PyTorch decomposes the others."""
+    import torch
+
+    if any(
+        operator == "higher_order.wrap_with_set_grad_enabled" and node.args[0] is False
+        for node, operator in _operators(program.graph_module)
+    ):
+        warnings.warn(
+            "from_torch: PyTorch's decomposition drops regions under no_grad, so that gradients flow through",
+            stacklevel=3,
+        )
+    decompositions = torch.export.default_decompositions()
+    for operator in [*decompositions]:
+        if str(operator) in table() and not _may_alias(operator):
+            del decompositions[operator]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return program.run_decompositions(decompositions)
+
+
+def _may_alias(operator: Any) -> bool:
+    """Whether a result may share memory with an argument, so that writing to one writes to the other."""
+    return any(each.alias_info for each in (*operator._schema.arguments, *operator._schema.returns))
+
+
+def _operators(root: torch.fx.GraphModule):
+    """All nodes that call something, with the operator's name, those of inner graphs too."""
+    import torch
+
+    for module in root.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            for node in module.graph.nodes:
+                if node.op.startswith("call"):
+                    yield node, _name(node.target)
+
+
+def _name(target: Any) -> str:
+    """The operator's name as the table has it."""
+    import torch
+
+    if isinstance(target, torch._ops.OpOverload):
+        return str(target)
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return f"higher_order.{target.name()}"
+    module = getattr(target, "__module__", "") or ""
+    return f"{module.lstrip('_').partition('.')[0]}.{getattr(target, '__name__', target)}"
+
+
+def _values(value: Any):
+    if isinstance(value, (tuple, list)):
+        for each in value:
+            yield from _values(each)
+    elif value is not None:
+        yield value
+
+
+def _foreign_dtype(value: Any) -> str:
+    """Why there are no such tensors, or ""."""
+    import torch
+
+    for each in _values(value):
+        dtype = each.dtype if isinstance(each, torch.Tensor) else each
+        if isinstance(dtype, torch.dtype) and str(dtype).removeprefix("torch.") not in DTYPES:
+            return f"no tensors of the dtype {dtype}"
+    return ""
+
+
+def _refuse_unsupported(program: torch.export.ExportedProgram) -> None:
+    missing: dict[tuple[str, str], str] = {}
+    for node in program.graph.nodes:
+        if node.op == "placeholder" and (reason := _foreign_dtype(node.meta.get("val"))):
+            missing.setdefault(("input", reason), node.name)
+    for node, operator in _operators(program.graph_module):
+        row = table().get(operator)
+        reason = ""
+        if row is not None:
+            reason = (row.refuses(node) if row.refuses else "") or _foreign_dtype(
+                [node.meta.get("val"), [*node.args], [*node.kwargs.values()]]
+            )
+            if not reason:
+                continue
+        missing.setdefault((operator, reason), node.name)
+    signature = program.graph_signature
+    for spec in (*signature.input_specs, *signature.output_specs):
+        if spec.kind.name not in _KINDS:
+            missing.setdefault((f"signature {spec.kind.name}", ""), getattr(spec.arg, "name", str(spec.arg)))
+    if missing:
+        raise UnsupportedError(sorted((*key[:1], node, key[1]) for key, node in missing.items()))
+
+
+_KINDS = {
+    "USER_INPUT",
+    "PARAMETER",
+    "BUFFER",
+    "CONSTANT_TENSOR",
+    "USER_OUTPUT",
+    "LOSS_OUTPUT",
+    "BUFFER_MUTATION",
+    "PARAMETER_MUTATION",
+    "USER_INPUT_MUTATION",
+}
+
+
+def uploaded(tensor: torch.Tensor, device: Any) -> ocl.Tensor:
+    """A tensor of PyTorch's on a device; its elements are copied."""
+    dtype = DTYPES[str(tensor.dtype).removeprefix("torch.")]
+    tensor = tensor.detach().cpu().contiguous()
+    if dtype == ocl.bfloat16:
+        return ocl.tensor(tensor.float().numpy(), device=device).to(ocl.bfloat16)
+    return ocl.tensor(np.ascontiguousarray(tensor.numpy()).reshape(tuple(tensor.shape)), device=device)
+
+
+class _Builder:
+    """Turns a program whose operators are all in the table into a module."""
+
+    def __init__(self, program: torch.export.ExportedProgram, device: Any):
+        self.program = program
+        self.device = device
+        self.constants: dict[str, torch.Tensor] = {}  # tensors that graphs get as attributes
+        self.trains = False
+        self._uploads: dict[tuple, ocl.Tensor] = {}
+
+    def module(self) -> ProgramModule:
+        graph = self.graph(self.program.graph_module)
+        attributes = [Input(name) for name in self.constants]
+        graph = Graph(graph.inputs + [*self.constants], graph.nodes, graph.output)
+        call_spec = self.program.call_spec
+        made = ProgramModule(
+            graph,
+            self._inputs() + attributes,
+            self._outputs(),
+            _structure(call_spec.in_spec),
+            _structure(call_spec.out_spec),
+            self.trains,
+        )
+        self._add_tensors(made)
+        return made.train(self.trains)
+
+    def _inputs(self) -> list[Input]:
+        placeholders = [node for node in self.program.graph.nodes if node.op == "placeholder"]
+        return [
+            _leaf(node) if spec.kind.name == "USER_INPUT" else Input(spec.target)
+            for spec, node in zip(self.program.graph_signature.input_specs, placeholders, strict=True)
+        ]
+
+    def _outputs(self) -> list[Output]:
+        made = []
+        for spec in self.program.graph_signature.output_specs:
+            if spec.kind.name in ("BUFFER_MUTATION", "PARAMETER_MUTATION"):
+                made.append(Output(held=spec.target))
+            elif spec.kind.name == "USER_INPUT_MUTATION":
+                made.append(Output(argument=spec.target))
+            else:
+                made.append(Output())
+        return made
+
+    def _add_tensors(self, made: ProgramModule) -> None:
+        import torch
+
+        state, signature = self.program.state_dict, self.program.graph_signature
+        fresh = set(signature.non_persistent_buffers)
+        for name, tensor in state.items():
+            if isinstance(tensor, torch.nn.Parameter):
+                made._add_parameter(name, self._parameter(tensor))
+            else:
+                made._add_buffer(name, self._upload(tensor), name not in fresh)
+        for spec in signature.input_specs:
+            if spec.kind.name in ("BUFFER", "CONSTANT_TENSOR") and spec.target not in made.names:
+                made._add_buffer(spec.target, self._upload(self.program.constants[spec.target]), False)
+        for name, tensor in self.constants.items():
+            made._add_buffer(name, self._upload(tensor), False)
+
+    def _upload(self, tensor: torch.Tensor) -> ocl.Tensor:
+        """A tensor here; the same one for tensors that are one in PyTorch, as tied weights."""
+        place = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+        if tensor.numel() == 0 or place not in self._uploads:
+            self._uploads[place] = uploaded(tensor, self.device)
+        return self._uploads[place]
+
+    def _parameter(self, tensor: torch.nn.Parameter) -> ocl.nn.Parameter:
+        held = self._upload(tensor)
+        if not isinstance(held, ocl.nn.Parameter):
+            held = ocl.nn.Parameter(held, requires_grad=tensor.requires_grad)
+            self._uploads[tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride()] = held
+        return held
+
+    def graph(self, module: torch.fx.GraphModule) -> Graph:
+        inputs, nodes, output = [], [], None
+        inner: dict[str, Any] = {}  # attributes of the module that are graphs
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                inputs.append(node.name)
+            elif node.op == "get_attr":
+                value = _attribute(module, node.target)
+                inner[node.name] = self._constant(value, node) if hasattr(value, "dtype") else self.graph(value)
+            elif node.op == "output":
+                output = self._argument(node.args[0], inner)
+            else:
+                nodes.append(self._node(node, inner))
+        return Graph(inputs, nodes, output)
+
+    def _constant(self, tensor: torch.Tensor, node: torch.fx.Node) -> Reference:
+        if node.graph is not self.program.graph:
+            raise UnsupportedError([("get_attr", node.name, "a constant tensor of an inner graph")])
+        self.constants[node.name] = tensor
+        return Reference(node.name)
+
+    def _node(self, node: torch.fx.Node, inner: dict) -> Node:
+        operator = _name(node.target)
+        row = table()[operator]
+        args = tuple(self._argument(each, inner) for each in node.args)
+        kwargs = {
+            key: self._argument(each, inner) for key, each in node.kwargs.items() if key not in _PLACEMENT
+        }
+        if row.flag is not None:
+            self.trains |= row.flag < len(args) and args[row.flag] is True
+        reads = [each.args[1] if _name(each.target) == "operator.getitem" else None for each in node.users]
+        wanted = None if None in reads else {*reads}
+        return Node(node.name, operator, row, args, kwargs, wanted)
+
+    def _argument(self, argument: Any, inner: dict) -> Any:
+        """An argument with references, dtypes and graphs of ours in place of PyTorch's."""
+        import torch
+
+        if isinstance(argument, torch.fx.Node):
+            return inner.get(argument.name, Reference(argument.name))
+        if isinstance(argument, torch.dtype):
+            return DTYPES[str(argument).removeprefix("torch.")]
+        if isinstance(argument, (tuple, list)):
+            parts = [self._argument(each, inner) for each in argument]
+            return tuple(parts) if isinstance(argument, tuple) else parts
+        if isinstance(argument, slice):
+            return slice(
+                *(self._argument(each, inner) for each in (argument.start, argument.stop, argument.step))
+            )
+        if isinstance(argument, dict):
+            return {key: self._argument(each, inner) for key, each in argument.items()}
+        return argument
+
+
+def _attribute(module: Any, path: str) -> Any:
+    for part in path.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def _leaf(node: torch.fx.Node) -> Input:
+    """What the program says of an argument's leaf."""
+    import torch
+
+    value = node.meta.get("val")
+    if isinstance(value, torch.Tensor):
+        sizes = tuple(size if isinstance(size, int) else str(size) for size in value.shape)
+        return Input(None, node.name, sizes)
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return Input(None, node.name)
+    return Input(None, node.name, constant=value, is_constant=True)
+
+
+def _structure(spec: Any) -> Structure:
+    """PyTorch's description of nested values as ours."""
+    from torch.utils import _pytree
+
+    if spec.is_leaf():
+        return Structure(None)
+    parts = tuple(_structure(spec.child(i)) for i in range(spec.num_children))
+    kind = spec.type
+    if kind in (tuple, list):
+        return Structure(kind, None, parts)
+    if kind is dict:
+        return Structure(kind, list(spec.context), parts)
+    registered = _pytree.SUPPORTED_NODES[kind]
+    kind = spec.context if kind.__name__ == "namedtuple" else kind
+    if hasattr(kind, "_fields"):
+        return Structure(kind, None, parts)
+    return Structure(kind, None, parts, (registered.flatten_fn, registered.unflatten_fn, spec.context))
