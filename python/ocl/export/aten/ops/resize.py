@@ -22,9 +22,9 @@ def nearest_exact(x, size, factors):
     return F.interpolate(x, size, factors, "nearest-exact")
 
 
-def _smooth(mode: str, antialias: bool = False):
+def _smooth(mode: str):
     def resize(x, size, align_corners, factors):
-        return F.interpolate(x, size, factors, mode, align_corners, antialias=antialias)
+        return F.interpolate(x, size, factors, mode, align_corners)
 
     return resize
 
@@ -32,9 +32,6 @@ def _smooth(mode: str, antialias: bool = False):
 operator("aten.upsample_linear1d.vec")(_smooth("linear"))
 operator("aten.upsample_bilinear2d.vec")(_smooth("bilinear"))
 operator("aten.upsample_trilinear3d.vec")(_smooth("trilinear"))
-operator("aten.upsample_bicubic2d.vec")(_smooth("bicubic"))
-operator("aten._upsample_bilinear2d_aa.vec")(_smooth("bilinear", True))
-operator("aten._upsample_bicubic2d_aa.vec")(_smooth("bicubic", True))
 
 
 @operator("aten.grid_sampler_2d.default aten.grid_sampler_3d.default aten.grid_sampler.default")

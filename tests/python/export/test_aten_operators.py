@@ -1,0 +1,137 @@
+"""Every operator of from_torch's table beside PyTorch's: results, dtypes and gradients."""
+
+import warnings
+
+import aten_cases
+import numpy as np
+import pytest
+import torch
+
+import ocl
+from ocl.export.aten.graph import Call, Node, Run
+from ocl.export.aten.loading import _PLACEMENT, DTYPES, uploaded
+from ocl.export.aten.table import table
+
+CASES = [(name, k) for name, cases in aten_cases.CASES.items() for k in range(len(cases))]
+# PyTorch does not differentiate these.
+NOT_DIFFERENTIATED = {"aten._embedding_bag_forward_only.default", "aten.lift_fresh.default"}
+ELSEWHERE = ("operator.", "math.", "builtins.", "torch.", "higher_order.", "aten.sym", "aten._assert")
+# Rows that only whole programs can test (test_from_torch.py).
+IN_PROGRAMS = {"aten.item.default", "aten._local_scalar_dense.default"}
+
+
+def ours(argument, tensors):
+    """An argument of PyTorch's as the row takes it; ``tensors`` gets the pairs."""
+    if isinstance(argument, torch.Tensor):
+        made = uploaded(argument, None)
+        if argument.requires_grad:
+            made.requires_grad_()
+        tensors.append((argument, made))
+        return made
+    if isinstance(argument, torch.dtype):
+        return DTYPES[str(argument).removeprefix("torch.")]
+    if isinstance(argument, list):
+        return [ours(each, tensors) for each in argument]
+    return argument
+
+
+def called(name, args, kwargs, training=False):
+    row = table()[name]
+    tensors = []
+    args = [ours(each, tensors) for each in args]
+    kwargs = {key: ours(each, tensors) for key, each in kwargs.items() if key not in _PLACEMENT}
+    if row.call:
+        node = Node("node", name, row, (), {}, None)
+        args = [Call(node, Run(ocl.get_default_device(), training, True)), *args]
+    return row.function(*args, **kwargs), tensors
+
+
+def flat(result):
+    if isinstance(result, (tuple, list)):
+        return [each for part in result for each in flat(part)]
+    return [result]
+
+
+def with_gradients(argument):
+    if isinstance(argument, torch.Tensor):
+        fixed = getattr(argument, "is_fixed", False) or not argument.is_floating_point()
+        return argument.detach().clone().requires_grad_(not fixed)
+    return [with_gradients(each) for each in argument] if isinstance(argument, list) else argument
+
+
+def theirs(name, args, kwargs):
+    operator, overload = name.removeprefix("aten.").split(".")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(getattr(torch.ops.aten, operator), overload)(*args, **kwargs)
+
+
+TOLERANCES = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 2e-5, torch.float64: 2e-5}
+
+
+def assert_close(mine, expected):
+    assert list(mine.shape) == list(expected.shape)
+    assert mine.dtype == DTYPES[str(expected.dtype).removeprefix("torch.")]
+    got, wanted = mine.detach().to(ocl.float64).numpy(), expected.detach().double().numpy()
+    tolerance = TOLERANCES.get(expected.dtype, 0)
+    np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name, k", CASES, ids=[f"{name}-{k}" for name, k in CASES])
+def test_results_and_gradients_are_pytorchs(name, k):
+    args, kwargs = aten_cases.CASES[name][k]
+    if name not in NOT_DIFFERENTIATED:
+        args = [with_gradients(each) for each in args]
+        kwargs = {key: with_gradients(each) for key, each in kwargs.items()}
+    expected = flat(theirs(name, args, kwargs))
+    result, tensors = called(name, args, kwargs)
+    results = flat(result)
+    compared = [pair for pair in zip(results, expected, strict=False) if pair[0] is not None]
+    assert compared
+    for mine, wanted in compared:
+        assert_close(mine, wanted)
+    pairs = [(mine, wanted) for mine, wanted in compared if wanted.requires_grad]
+    weights = [torch.rand(wanted.shape, dtype=wanted.dtype) for _, wanted in pairs]
+    if not pairs:
+        return
+    try:
+        torch.autograd.backward([wanted for _, wanted in pairs], weights)
+    except RuntimeError as error:
+        assert "not implemented" in str(error) or "derivative" in str(error)
+        return
+    flows = [(mine, w) for (mine, _), w in zip(pairs, weights, strict=True) if mine.requires_grad]
+    if flows:
+        ocl.autograd.backward([mine for mine, _ in flows], [uploaded(w, None) for _, w in flows])
+    for given, mine in tensors:
+        if given.grad is not None:
+            assert_close(ocl.zeros_like(mine) if mine.grad is None else mine.grad, given.grad)
+
+
+@pytest.mark.parametrize("name", aten_cases.RANDOM)
+def test_shapes_and_dtypes_are_pytorchs(name):
+    for args, kwargs in aten_cases.RANDOM[name]:
+        expected = theirs(name, args, kwargs)
+        mine, _ = called(name, args, kwargs)
+        assert list(mine.shape) == list(expected.shape)
+        assert mine.dtype == DTYPES[str(expected.dtype).removeprefix("torch.")]
+
+
+def test_random_numbers_have_their_distributions():
+    x = torch.zeros(20000)
+    uniform = called("aten.uniform.default", (x, 1.0, 3.0), {})[0].numpy()
+    assert uniform.min() >= 1 and uniform.max() <= 3 and abs(uniform.mean() - 2) < 0.05
+    normal = called("aten.normal_functional.default", (x, 1.0, 3.0), {})[0].numpy()
+    assert abs(normal.mean() - 1) < 0.1 and abs(normal.std() - 3) < 0.1
+    whole = called("aten.randint.low", (2, 5, [20000]), {})[0].numpy()
+    assert {*np.unique(whole)} == {2, 3, 4}
+    dropped, kept = called("aten.native_dropout.default", (torch.ones(20000), 0.25, True), {}, True)[0]
+    assert {*np.unique(dropped.numpy())} == {np.float32(0), np.float32(4 / 3)}
+    assert abs(kept.to(ocl.float32).mean().item() - 0.75) < 0.02
+    np.testing.assert_array_equal(dropped.numpy() > 0, kept.numpy())
+
+
+def test_every_operator_has_cases():
+    tested = {*aten_cases.CASES, *aten_cases.RANDOM, *IN_PROGRAMS}
+    missing = [name for name in table() if name not in tested and not name.startswith(ELSEWHERE)]
+    assert missing == []
+    assert [name for name in tested if name not in table()] == []
