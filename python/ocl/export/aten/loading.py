@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import operator as python_operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +75,45 @@ def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedP
             del decompositions[operator]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return program.run_decompositions(decompositions)
+        return _with_dropout(program).run_decompositions(decompositions)
+
+
+def _with_dropout(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program with dropout as an operator that decomposition keeps in eval mode too."""
+    import torch
+
+    def dropouts(module):
+        return [node for node, operator in _operators(module) if operator == "aten.dropout.default"]
+
+    if not dropouts(program.graph_module):
+        return program
+    module = copy.deepcopy(program.graph_module)
+    names = {old.name: new.name for old, new in zip(program.graph.nodes, module.graph.nodes, strict=True)}
+    for node in dropouts(module):
+        value = node.meta["val"]
+        with node.graph.inserting_after(node):
+            pair = node.graph.call_function(torch.ops.aten.native_dropout.default, node.args, node.kwargs)
+        with node.graph.inserting_after(pair):
+            result = node.graph.call_function(python_operator.getitem, (pair, 0))
+        pair.meta["val"], result.meta["val"] = (value, value.to(torch.bool)), value
+        names |= {old: result.name for old, new in names.items() if new == node.name}
+        node.replace_all_uses_with(result)
+        node.graph.erase_node(node)
+    signature = copy.deepcopy(program.graph_signature)
+    for spec in (*signature.input_specs, *signature.output_specs):
+        if getattr(spec.arg, "name", None) in names:
+            spec.arg = dataclasses.replace(spec.arg, name=names[spec.arg.name])
+    return torch.export.ExportedProgram(
+        module,
+        module.graph,
+        signature,
+        program.state_dict,
+        program.range_constraints,
+        program.module_call_graph,
+        program.example_inputs,
+        program.constants,
+        verifiers=program.verifiers,
+    )
 
 
 def _may_alias(operator: Any) -> bool:
@@ -249,7 +290,9 @@ class _Builder:
                 inputs.append(node.name)
             elif node.op == "get_attr":
                 value = _attribute(module, node.target)
-                inner[node.name] = self._constant(value, node) if hasattr(value, "dtype") else self.graph(value)
+                inner[node.name] = (
+                    self._constant(value, node) if hasattr(value, "dtype") else self.graph(value)
+                )
             elif node.op == "output":
                 output = self._argument(node.args[0], inner)
             else:

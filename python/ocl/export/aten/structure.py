@@ -37,7 +37,9 @@ class Structure:
             parts = list(self.other[0](value)[0])
         elif self.keys is not None and isinstance(value, dict):
             if {*value} != {*self.keys}:
-                raise TypeError(f"from_torch: {where} has the keys {self.keys} in the program, got {[*value]}")
+                raise TypeError(
+                    f"from_torch: {where} has the keys {self.keys} in the program, got {[*value]}"
+                )
             return [value[key] for key in self.keys]
         elif self.keys is None and self.other is None and isinstance(value, (tuple, list)):
             parts = list(value)
@@ -46,7 +48,9 @@ class Structure:
                 f"from_torch: {where} is a {self.kind.__name__} in the program, got {type(value).__name__}"
             )
         if len(parts) != len(self.parts):
-            raise TypeError(f"from_torch: {where} has {len(self.parts)} parts in the program, got {len(parts)}")
+            raise TypeError(
+                f"from_torch: {where} has {len(self.parts)} parts in the program, got {len(parts)}"
+            )
         return parts
 
     def unflatten(self, leaves):

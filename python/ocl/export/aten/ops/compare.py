@@ -16,14 +16,18 @@ operators(
     {
         f"aten.{name}.default": getattr(ocl, name)
         for name in (
-            "logical_and", "logical_or", "logical_xor", "isnan", "isinf", "isfinite", "isposinf", "isneginf",
+            "logical_and",
+            "logical_or",
+            "logical_xor",
+            "isnan",
+            "isinf",
+            "isfinite",
+            "isposinf",
+            "isneginf",
         )  # fmt: skip
     },
 )
 operators(
     "compare",
-    {
-        f"aten.where.{overload}": ocl.where
-        for overload in ("self", "Scalar", "ScalarSelf", "ScalarOther")
-    },
+    {f"aten.where.{overload}": ocl.where for overload in ("self", "Scalar", "ScalarSelf", "ScalarOther")},
 )

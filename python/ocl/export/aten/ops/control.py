@@ -6,6 +6,7 @@ from ocl.export.aten.table import operator
 
 @operator("higher_order.wrap_with_set_grad_enabled", call=True)
 def with_grad_enabled(call, enabled, graph, *inputs):
+    # Enabled means as around the module, which may itself run without gradients.
     with ocl.set_grad_enabled(enabled and ocl.is_grad_enabled()):
         return call.graph(graph, *inputs)
 
@@ -17,6 +18,8 @@ def with_autocast(call, device_type, dtype, enabled, cache_enabled, graph, *inpu
 
 
 def _number(value):
+    if isinstance(value, (tuple, list)):
+        (value,) = value
     return value.item() if isinstance(value, ocl.Tensor) else value
 
 
@@ -28,7 +31,7 @@ def cond(call, condition, yes, no, inputs=()):
 @operator("higher_order.while_loop", call=True)
 def while_loop(call, condition, body, carried, others=()):
     carried = tuple(carried)
-    while _number(call.graph(condition, *carried, *others)[0]):
+    while _number(call.graph(condition, *carried, *others)):
         carried = tuple(call.graph(body, *carried, *others))
     return carried
 

@@ -112,10 +112,23 @@ def _bag_alone(node) -> str:
     refuses=_bag_alone,
 )
 def embedding_bag(
-    weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, weights=None, last=False, padding=-1
+    weight,
+    indices,
+    offsets,
+    scale_grad_by_freq=False,
+    mode=0,
+    sparse=False,
+    weights=None,
+    last=False,
+    padding=-1,
 ):
     padding = None if padding is None or padding < 0 else padding
-    return (F.embedding_bag(indices, weight, offsets, _BAG_MODES[mode], weights, last, padding), None, None, None)
+    return (
+        F.embedding_bag(indices, weight, offsets, _BAG_MODES[mode], weights, last, padding),
+        None,
+        None,
+        None,
+    )
 
 
 @operator("aten.searchsorted.Tensor aten.searchsorted.Scalar")

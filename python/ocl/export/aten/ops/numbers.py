@@ -19,7 +19,10 @@ operators(
 )  # fmt: skip
 operators(
     "numbers",
-    {f"math.{name}": getattr(math, name) for name in ("ceil", "exp", "floor", "log", "log2", "sqrt", "trunc")},
+    {
+        f"math.{name}": getattr(math, name)
+        for name in ("ceil", "exp", "floor", "log", "log2", "sqrt", "trunc")
+    },
 )
 operators(
     "numbers",

@@ -32,8 +32,12 @@ def _max_pool(rank: int, with_indices: bool):
 
 
 def _avg_pool(rank: int):
-    def pool(x, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, *divisor, **named):
-        return _AVERAGE[rank](x, kernel_size, stride or None, padding, ceil_mode, count_include_pad, *divisor, **named)
+    def pool(
+        x, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, *divisor, **named
+    ):
+        return _AVERAGE[rank](
+            x, kernel_size, stride or None, padding, ceil_mode, count_include_pad, *divisor, **named
+        )
 
     return pool
 

@@ -8,9 +8,7 @@ _MODES = ("bilinear", "nearest", "bicubic")
 _PADDING_MODES = ("zeros", "border", "reflection")
 
 
-@operator(
-    "aten.upsample_nearest1d.vec aten.upsample_nearest2d.vec aten.upsample_nearest3d.vec"
-)
+@operator("aten.upsample_nearest1d.vec aten.upsample_nearest2d.vec aten.upsample_nearest3d.vec")
 def nearest(x, size, factors):
     return F.interpolate(x, size, factors)
 
