@@ -1,4 +1,4 @@
-"""What modules made of other libraries' files and programs share, whatever they are made of."""
+"""Modules that are made of other libraries' files and programs: names, errors, lifetimes of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loading raises beyond Python's own errors."""
+"""The error of loading beyond Python's own."""
 
 from ocl import imported
 
@@ -6,8 +6,8 @@ from ocl import imported
 class UnsupportedError(imported.UnsupportedError):
     """A model needs operators that are not supported.
 
-    ``missing`` lists them all: domain, name, the version of the operator's definition, the first node
-    that needs it, and where the operator is supported but not with such attributes the reason, else "".
+    ``missing`` lists them all: domain, name, the version of the operator's definition, and the first node
+    that needs it. Last comes the reason where the operator is supported but not with such attributes, else "".
     """
 
     def __init__(self, missing: list[tuple[str, str, int, str, str]]):

@@ -49,10 +49,11 @@ UNARY_DOMAINS = {
     "logit": (0.1, 0.9),
 }  # fmt: skip
 for _name in (
-    "abs acos acosh angle asin asinh atan atanh ceil cos cosh digamma erf erfc erfinv exp exp2 expm1 floor frac "
-    "lgamma log log10 log1p log2 neg reciprocal round rsqrt sgn sign signbit sin sinc sinh sqrt square tan tanh "
-    "trunc relu relu6 sigmoid silu hardswish hardsigmoid mish selu celu leaky_relu softplus softshrink hardshrink "
-    "gelu logit log_sigmoid log_sigmoid_forward hardtanh elu isnan isinf isfinite isposinf isneginf logical_not"
+    "abs acos acosh angle asin asinh atan atanh ceil cos cosh digamma erf erfc erfinv exp exp2 expm1 floor "
+    "frac lgamma log log10 log1p log2 neg reciprocal round rsqrt sgn sign signbit sin sinc sinh sqrt square "
+    "tan tanh trunc relu relu6 sigmoid silu hardswish hardsigmoid mish selu celu leaky_relu softplus "
+    "softshrink hardshrink gelu logit log_sigmoid log_sigmoid_forward hardtanh elu isnan isinf isfinite "
+    "isposinf isneginf logical_not"
 ).split():
     _low, _high = UNARY_DOMAINS.get(_name, (-4.1, 4.1))
     for _shape in ((3, 5), (), (0, 2)):

@@ -1,4 +1,4 @@
-"""Programs of ``torch.export`` as modules: `loading.from_torch`, the table of operators, and how a graph runs.
+"""Programs of ``torch.export`` as modules: loading, the table of operators, and how a graph runs.
 
 Nothing here imports torch but `loading`, within its functions.
 """

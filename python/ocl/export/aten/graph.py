@@ -1,4 +1,7 @@
-"""Graphs as lists of nodes that are ready to run. Values are tensors, numbers of Python, and tuples of these."""
+"""Graphs as lists of nodes that are ready to run.
+
+Values are tensors, numbers of Python, and tuples of these.
+"""
 
 import ocl
 from ocl.export.aten.table import Row
@@ -80,7 +83,7 @@ class Graph:
             node.last_uses = names
 
     def run(self, run: "Run", inputs):
-        """What the graph gives for its inputs."""
+        """The results for the inputs."""
         values = dict(zip(self.inputs, inputs, strict=True))
         for node in self.nodes:
             values[node.name] = node.run(run, values)
@@ -97,7 +100,7 @@ class Run:
     def __init__(self, device: ocl.device, training: bool, as_exported: bool):
         self.device = device
         self.training = training
-        self.as_exported = as_exported  # whether the mode is the one that the program was exported in
+        self.as_exported = as_exported  # whether the mode is that of the exported program
 
 
 class Call:
@@ -115,7 +118,7 @@ class Call:
         return self.run.device
 
     def trains(self, flag: bool) -> bool:
-        """Whether the operator trains: the program's flag in its own mode, and the module's mode otherwise."""
+        """Whether the operator trains: the program's flag in its own mode, else the module's mode."""
         return flag if self.run.as_exported else self.run.training
 
     def wants(self, index: int) -> bool:

@@ -314,7 +314,11 @@ class _Builder:
         }
         if row.flag is not None:
             self.trains |= row.flag < len(args) and args[row.flag] is True
-        reads = [each.args[1] if _name(each.target) == "operator.getitem" else None for each in node.users]
+        reads = [
+            each.args[1] if _name(each.target) == "operator.getitem" else None
+            for each in node.users
+            if each.users or each.op == "output"
+        ]
         wanted = None if None in reads else {*reads}
         return Node(node.name, operator, row, args, kwargs, wanted)
 
@@ -345,7 +349,7 @@ def _attribute(module: Any, path: str) -> Any:
 
 
 def _leaf(node: torch.fx.Node) -> Input:
-    """What the program says of an argument's leaf."""
+    """The input that an argument's leaf is."""
     import torch
 
     value = node.meta.get("val")

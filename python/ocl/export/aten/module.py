@@ -15,7 +15,7 @@ class Input:
     held: str | None  # the tensor's name
     name: str = ""
     sizes: tuple | None = None  # of a leaf that is a tensor: numbers, and names of sizes that may change
-    constant: object = None  # of a leaf that is neither tensor nor size, which the program has in it
+    constant: object = None  # of a leaf that the program has in it, neither tensor nor size
     is_constant: bool = False
 
 
@@ -35,8 +35,8 @@ class ProgramModule(ImportedModule):
     """The program of a ``torch.export.ExportedProgram``.
 
     Arguments and results are nested as those of the module that was exported. In the mode that it was
-    exported in the module computes what the program says. In the other mode all of its dropouts and batch norms
-    train, or none of them does.
+    exported in the module computes what the program says. In the other mode all of its dropouts and batch
+    norms train, or none of them does.
     """
 
     def __init__(
@@ -86,7 +86,8 @@ class ProgramModule(ImportedModule):
         if len(args) != len(positional.parts) or {*kwargs} != {*named.keys}:
             raise TypeError(
                 f"from_torch: the program takes {len(positional.parts)} arguments by position and "
-                f"{', '.join(named.keys) or 'none'} by name, got {len(args)} and {', '.join(kwargs) or 'none'}"
+                f"{', '.join(named.keys) or 'none'} by name, "
+                f"got {len(args)} and {', '.join(kwargs) or 'none'}"
             )
         leaves = positional.flatten(args, "args") + named.flatten(kwargs, "kwargs")
         free: dict[str, int] = {}

@@ -1,7 +1,8 @@
 """The table from the names of PyTorch's operators, with their overloads, to functions on tensors.
 
-A function takes the operator's arguments as PyTorch's schema orders them, without device, layout, memory format
-and ``pin_memory``. Where its row says ``call`` it takes a `Call` before them, which knows the device and the mode.
+A function takes the operator's arguments as PyTorch's schema orders them, without device, layout, memory
+format and ``pin_memory``. Where its row says ``call`` it takes a `Call` before them, which knows the device
+and the mode.
 """
 
 import importlib
@@ -63,6 +64,12 @@ def operators(family: str, functions: Mapping[str, Callable]) -> None:
     """Puts functions into the table that take an operator's arguments as they are."""
     for name, function in functions.items():
         _put(name, Row(function, False, None, None, family))
+
+
+def first_alone(node) -> str:
+    """For ``refuses``: the function gives the first of several results only."""
+    read = {each.args[1] for each in node.users if each.users}
+    return "" if read <= {0} else "results beyond the first"
 
 
 def table() -> dict[str, Row]:

@@ -3,7 +3,7 @@
 import math
 
 import ocl
-from ocl.export.aten.table import operator, operators
+from ocl.export.aten.table import first_alone, operator, operators
 
 F = ocl.nn.functional
 
@@ -101,15 +101,10 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
 _BAG_MODES = ("sum", "mean", "max")
 
 
-def _bag_alone(node) -> str:
-    read = {each.args[1] for each in node.users}
-    return "" if read <= {0} else "results beyond the first"
-
-
 @operator(
     "aten._embedding_bag.default aten._embedding_bag_forward_only.default aten.embedding_bag.padding_idx "
     "aten.embedding_bag.default",
-    refuses=_bag_alone,
+    refuses=first_alone,
 )
 def embedding_bag(
     weight,

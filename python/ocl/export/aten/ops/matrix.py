@@ -1,7 +1,7 @@
 """Products of matrices, distances, attention."""
 
 import ocl
-from ocl.export.aten.table import operator, operators
+from ocl.export.aten.table import first_alone, operator, operators
 
 F = ocl.nn.functional
 
@@ -46,11 +46,6 @@ def attention(
     )
 
 
-def _output_alone(node) -> str:
-    read = {each.args[1] for each in node.users}
-    return "" if read <= {0} else "results beyond the first"
-
-
-@operator("aten._scaled_dot_product_flash_attention_for_cpu.default", call=True, refuses=_output_alone)
+@operator("aten._scaled_dot_product_flash_attention_for_cpu.default", call=True, refuses=first_alone)
 def flash_attention(call, query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
     return attention(call, query, key, value, attn_mask, dropout_p, is_causal, scale=scale), None
