@@ -20,8 +20,10 @@ class UnsupportedError(ValueError):
 class ImportedModule(ocl.nn.Module):
     """A module whose parameters and buffers come under given names, which may have dots.
 
-    ``names`` says under which path each of them stands here.
+    ``names`` says under which path each of them stands here, and ``input_names`` how the inputs are called.
     """
+
+    input_names: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         super().__init__()

@@ -37,6 +37,7 @@ from ocl._C._export import export_program as _export_program
 from ocl.export.aten.errors import UnsupportedError
 from ocl.export.aten.loading import from_torch
 from ocl.export.aten.table import table as _table
+from ocl.imported import ImportedModule
 
 __all__ = ["ExportedProgram", "UnsupportedError", "export", "from_torch", "operators"]
 
@@ -46,8 +47,12 @@ def operators() -> list[str]:
     return sorted(_table())
 
 
-def _input_names(function, count: int, keywords) -> list[str]:
+def _input_names(module_or_function, count: int, keywords) -> list[str]:
     """The names of the parameters that the inputs stand for."""
+    if isinstance(module_or_function, ImportedModule):
+        return [*module_or_function.input_names[:count], *keywords]
+    is_module = isinstance(module_or_function, ocl.nn.Module)
+    function = module_or_function.forward if is_module else module_or_function
     parameters = inspect.signature(function).parameters.values()
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     names = [p.name for p in positional][:count]
@@ -103,8 +108,7 @@ def export(module_or_function, args=(), kwargs=None, *, named=None) -> ExportedP
     for value in values:
         if not isinstance(value, ocl.Tensor):
             raise TypeError(f"export: expected tensors as arguments, got {type(value).__name__}")
-    function = module_or_function.forward if is_module else module_or_function
-    names = _input_names(function, len(args), kwargs)
+    names = _input_names(module_or_function, len(args), kwargs)
 
     def work():
         return _named_results(module_or_function(*args, **kwargs))

@@ -7,7 +7,8 @@ class UnsupportedError(imported.UnsupportedError):
     """A model needs operators that are not supported.
 
     ``missing`` lists them all: domain, name, the version of the operator's definition, and the first node
-    that needs it. Last comes the reason where the operator is supported but not with such attributes, else "".
+    that needs it. Last comes the reason where the operator is supported but not with such attributes, else
+    "".
     """
 
     def __init__(self, missing: list[tuple[str, str, int, str, str]]):

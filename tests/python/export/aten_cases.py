@@ -20,11 +20,10 @@ def b(*shape):
     return torch.rand(shape, generator=_generator) < 0.5
 
 
-def statistics(size, **bounds):
-    """Running statistics, by which nothing is differentiated."""
-    drawn = f(size, **bounds)
-    drawn.is_fixed = True
-    return drawn
+def fixed(tensor):
+    """The tensor, by which nothing is differentiated."""
+    tensor.is_fixed = True
+    return tensor
 
 
 def distinct(*shape):
@@ -457,7 +456,7 @@ add("_fused_rms_norm.default", f(2, 3, 4), [4], _w, None)
 add("group_norm.default", f(2, 4, 3), 2, _w, _bias)
 add("native_group_norm.default", f(2, 4, 3, 2), _w, _bias, 2, 4, 6, 2, 1e-5)
 add("native_group_norm.default", f(2, 4, 3), None, None, 2, 4, 3, 2, 1e-5)
-_affine, _moments = (_w, _bias), (statistics(4), statistics(4, low=0.5))
+_affine, _moments = (_w, _bias), (fixed(f(4)), fixed(f(4, low=0.5)))
 add("_native_batch_norm_legit_no_training.default", f(2, 4, 3), *_affine, *_moments, 0.1, 1e-5)
 for _training in (True, False):
     add(
@@ -496,6 +495,41 @@ add("native_dropout.default dropout.default", f(3, 4), 0.5, False)
 add("bernoulli.default", torch.tensor([0.0, 1.0, 1.0]))
 add("bernoulli.p", f(3), 1.0)
 
+
+# linear algebra
+def definite(*shape):
+    """Symmetric matrices whose eigenvalues are positive and lie apart."""
+    a = f(*shape)
+    return a @ a.mT + torch.diag(torch.arange(1.0, shape[-1] + 1))
+
+
+for _shape in ((3, 3), (2, 4, 4)):
+    _a, _b = definite(*_shape), f(*_shape[:-1], 2)
+    for _name in (
+        "linalg_inv linalg_inv_ex inverse linalg_det det logdet _linalg_det linalg_slogdet slogdet "
+        "_linalg_slogdet linalg_svdvals linalg_eigvalsh linalg_cholesky linalg_cholesky_ex linalg_qr"
+    ).split():
+        add(f"{_name}.default", _a)
+    add("linalg_solve.default _linalg_solve_ex.default", _a, _b)
+    add("linalg_solve_triangular.default", _a.tril(), _b, upper=False)
+    add("linalg_cholesky.default", _a, upper=True)
+    # PyTorch gives gradients to the triangle that the result does not depend on.
+    add("cholesky_solve.default", _b, fixed(torch.linalg.cholesky(_a)))
+    add("cholesky_inverse.default", fixed(torch.linalg.cholesky(_a)))
+    add("linalg_matrix_exp.default", f(*_shape, low=-0.5, high=0.5))
+    add("linalg_pinv.default", f(*_shape[:-1], 2), 1e-6)
+    add("_linalg_svd.default", fixed(definite(*_shape)), False, False)
+    add("_linalg_eigh.default", fixed(definite(*_shape)), "L", False)
+
+add("_unique2.default", i(9))
+add("_unique2.default", i(9), True, True, True)
+add("unique_dim.default", i(6, 2, low=0, high=2), 0, True, True, True)
+add("mode.default", i(3, 9, low=0, high=3))
+add("histc.default", f(20), 5, -1, 1)
+add("index_reduce.default", distinct(5, 3), 0, torch.tensor([3, 1]), distinct(2, 3), "amax")
+add("tril_indices.default triu_indices.default", 3, 4, 1)
+add("tril_indices.default triu_indices.default", 2, 2)
+
 # whose elements nobody knows before: shape and dtype
 RANDOM: dict[str, list[tuple[tuple, dict]]] = {
     "aten.rand.default": [(([2, 3],), {}), (([0],), {"dtype": torch.float16})],
@@ -508,6 +542,7 @@ RANDOM: dict[str, list[tuple[tuple, dict]]] = {
     "aten.multinomial.default": [((f(2, 5, low=0.1), 3), {})],
     "aten.normal_functional.default": [((f(2, 3), 1.0, 2.0), {})],
     "aten.uniform.default": [((f(2, 3), 1.0, 2.0), {})],
+    "aten.exponential.default": [((f(2, 3), 2.0), {})],
     "aten.empty.memory_format": [(([2, 3],), {"dtype": torch.int64})],
     "aten.empty_permuted.default": [(([2, 3], [1, 0]), {})],
     "aten.empty_strided.default": [(([2, 3], [3, 1]), {})],

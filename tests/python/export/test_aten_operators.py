@@ -18,6 +18,7 @@ NOT_DIFFERENTIATED = {"aten._embedding_bag_forward_only.default", "aten.lift_fre
 ELSEWHERE = ("operator.", "math.", "builtins.", "torch.", "higher_order.", "aten.sym", "aten._assert")
 # Rows that only whole programs can test (test_from_torch.py).
 IN_PROGRAMS = {"aten.item.default", "aten._local_scalar_dense.default"}
+RECONSTRUCTED = {"aten.linalg_svd.default", "aten.linalg_eigh.default"}
 
 
 def ours(argument, tensors):
@@ -116,6 +117,22 @@ def test_shapes_and_dtypes_are_pytorchs(name):
         assert mine.dtype == DTYPES[str(expected.dtype).removeprefix("torch.")]
 
 
+@pytest.mark.parametrize("name", ["aten.linalg_svd.default", "aten._linalg_svd.default"])
+def test_singular_vectors_make_the_matrix_again(name):
+    a = aten_cases.f(2, 5, 3)
+    (u, s, vh), _ = called(name, (a, False), {})
+    assert_close(u * s.unsqueeze(-2) @ vh, a)
+    assert_close(s, torch.linalg.svdvals(a))
+
+
+@pytest.mark.parametrize("name", ["aten.linalg_eigh.default", "aten._linalg_eigh.default"])
+def test_eigenvectors_make_the_matrix_again(name):
+    a = aten_cases.definite(2, 4, 4)
+    (values, vectors), _ = called(name, (a,), {})
+    assert_close(vectors * values.unsqueeze(-2) @ vectors.transpose(-1, -2), a)
+    assert_close(values, torch.linalg.eigvalsh(a))
+
+
 def test_random_numbers_have_their_distributions():
     x = torch.zeros(20000)
     uniform = called("aten.uniform.default", (x, 1.0, 3.0), {})[0].numpy()
@@ -131,7 +148,7 @@ def test_random_numbers_have_their_distributions():
 
 
 def test_every_operator_has_cases():
-    tested = {*aten_cases.CASES, *aten_cases.RANDOM, *IN_PROGRAMS}
+    tested = {*aten_cases.CASES, *aten_cases.RANDOM, *IN_PROGRAMS, *RECONSTRUCTED}
     missing = [name for name in table() if name not in tested and not name.startswith(ELSEWHERE)]
     assert missing == []
     assert [name for name in tested if name not in table()] == []

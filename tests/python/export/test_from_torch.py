@@ -334,13 +334,13 @@ def test_scans_carry_and_stack():
 
 def test_all_that_is_missing_is_named_before_anything_runs():
     def forward(x):
-        y = torch.fft.rfft(x).abs()
-        return y + torch.linalg.eigvalsh(x)[:1] + torch.linalg.eigvalsh(x + 1)[:1], x.to(torch.int8)
+        y = torch.fft.rfft(x).abs().sum()
+        return y + torch.special.i0(x) + torch.special.i0(x + 1), x.to(torch.int8)
 
     with pytest.raises(UnsupportedError) as caught:
         from_torch(exported(Of(forward), torch.eye(3)))
     names = [name for name, _, _ in caught.value.missing]
-    assert "aten._linalg_eigh.default" in names and any("fft" in name for name in names)
+    assert names.count("aten.i0.default") == 1 and any("fft" in name for name in names)
     assert any(reason == "no tensors of the dtype torch.int8" for _, _, reason in caught.value.missing)
     assert "from_torch: operators that are not supported: aten." in str(caught.value)
     assert isinstance(caught.value, ValueError)
@@ -384,7 +384,9 @@ def test_programs_of_files_are_taken(tmp_path):
     torch.export.save(exported(net, x), tmp_path / "net.pt2")
     module = from_torch(torch.export.load(tmp_path / "net.pt2"))
     close(module(up(x)), net(x))
-    ocl.export(module, (up(x),)).save(tmp_path / "net.ocl")
+    made = ocl.export(module, (up(x),))
+    assert "input: float32[3, 4]" in str(made)
+    made.save(tmp_path / "net.ocl")
     again = ocl.runtime.load(tmp_path / "net.ocl")(up(x))
     assert again.numpy().tobytes() == module(up(x)).detach().numpy().tobytes()
 

@@ -6,8 +6,8 @@ from ocl import imported
 class UnsupportedError(imported.UnsupportedError):
     """A program needs operators that are not supported.
 
-    ``missing`` lists them all: the operator with its overload, and the first node that needs it. Last comes the
-    reason where the operator is supported but not so, else "".
+    ``missing`` lists them all: the operator with its overload, and the first node that needs it. Last comes
+    the reason where the operator is supported but not so, else "".
     """
 
     def __init__(self, missing: list[tuple[str, str, str]]):

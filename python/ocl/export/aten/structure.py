@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class Structure:
     """A leaf, or a container: its type, the keys of its parts, and these. ``kind`` None is a leaf.
 
-    PyTorch has functions that take other containers than tuples, lists and dicts apart, and make them. ``other``
-    has both, and the context that they pass to each other.
+    PyTorch has functions that take other containers than tuples, lists and dicts apart, and make them.
+    ``other`` has both, and the context that they pass to each other.
     """
 
     kind: type | None

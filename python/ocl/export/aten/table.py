@@ -19,6 +19,7 @@ FAMILIES = (
     "create",
     "random",
     "matrix",
+    "linalg",
     "conv",
     "pool",
     "resize",

@@ -1,5 +1,7 @@
 """New tensors, on the device of the module."""
 
+import numpy as np
+
 import ocl
 from ocl.export.aten.table import operator
 
@@ -104,3 +106,15 @@ def eye(call, n, m=None, *, dtype=None):
 @operator("aten.scalar_tensor.default", call=True)
 def scalar_tensor(call, value, *, dtype=None):
     return ocl.full([], value, dtype=dtype or ocl.float32, device=call.device)
+
+
+def _triangle(places):
+    def indices(call, rows, columns, offset=0, *, dtype=None):
+        found = np.stack(places(rows, offset, columns)).astype(np.int64)
+        return ocl.tensor(found, device=call.device).to(dtype or ocl.int64)
+
+    return indices
+
+
+operator("aten.tril_indices.default", call=True)(_triangle(np.tril_indices))
+operator("aten.triu_indices.default", call=True)(_triangle(np.triu_indices))

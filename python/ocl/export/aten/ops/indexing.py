@@ -18,6 +18,7 @@ operators(
         "aten.scatter_reduce.two": ocl.scatter_reduce,
         "aten.index_add.default": ocl.index_add,
         "aten.index_copy.default": ocl.index_copy,
+        "aten.index_reduce.default": ocl.index_reduce,
         "aten.index_fill.int_Scalar": ocl.index_fill,
         "aten.index_fill.int_Tensor": ocl.index_fill,
         "aten.masked_fill.Scalar": ocl.masked_fill,
@@ -129,3 +130,20 @@ def embedding_bag(
 @operator("aten.searchsorted.Tensor aten.searchsorted.Scalar")
 def searchsorted(sequence, value, *, out_int32=False, right=False, side=None, sorter=None):
     return ocl.searchsorted(sequence, value, out_int32=out_int32, right=right, side=side, sorter=sorter)
+
+
+def _unique(x, inverse: bool, counts: bool, **options) -> tuple:
+    """The distinct elements, and places and counts where they are asked for."""
+    found = ocl.unique(x, return_inverse=inverse, return_counts=counts, **options)
+    found = list(found) if inverse or counts else [found]
+    return found.pop(0), found.pop(0) if inverse else None, found.pop(0) if counts else None
+
+
+@operator("aten._unique2.default")
+def unique(x, sorted=True, return_inverse=False, return_counts=False):  # noqa: A002  (PyTorch's name)
+    return _unique(x, return_inverse, return_counts)
+
+
+@operator("aten.unique_dim.default")
+def unique_dim(x, dim, sorted=True, return_inverse=False, return_counts=False):  # noqa: A002
+    return _unique(x, return_inverse, return_counts, dim=dim)

@@ -20,7 +20,6 @@ operators(
         "aten.matmul.default": ocl.matmul,
         "aten.linear.default": F.linear,
         "aten.bilinear.default": F.bilinear,
-        "aten.linalg_cross.default": ocl.linalg.cross,
         "aten._pdist_forward.default": ocl.pdist,
     },
 )

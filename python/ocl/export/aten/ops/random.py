@@ -78,3 +78,8 @@ def native_dropout(call, x, p, train=True):
 @operator("aten.dropout.default", call=True, flag=2)
 def dropout(call, x, p, train):
     return ocl.dropout(x, p, call.trains(train))
+
+
+@operator("aten.exponential.default")
+def exponential(x, rate=1.0):
+    return ocl.empty_like(x).exponential_(rate)

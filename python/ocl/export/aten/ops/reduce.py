@@ -32,6 +32,8 @@ operators(
         "aten.count_nonzero.dim_IntList": ocl.count_nonzero,
         "aten.count_nonzero.default": ocl.count_nonzero,
         "aten.var.default": ocl.var,
+        "aten.mode.default": ocl.mode,
+        "aten.histc.default": ocl.histc,
     },
 )
 
