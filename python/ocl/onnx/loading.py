@@ -25,6 +25,15 @@ def load(path_or_model, device=None) -> GraphModule:
     ValueError where the model is malformed (with the checker's message), `UnsupportedError` (a ValueError)
     with all operators that are missing before anything runs, and OSError where the file cannot be read.
     """
+    model, opsets = read_model(path_or_model)
+    missing = missing_operators(model.graph, opsets)
+    if missing:
+        raise UnsupportedError(missing)
+    return _Builder(opsets, device).module(model.graph).eval()
+
+
+def read_model(path_or_model) -> tuple[onnx.ModelProto, dict[str, int]]:
+    """The model, checked and with its functions expanded, and the versions of its domains."""
     model = _read(path_or_model)
     opsets = {_domain(each.domain): each.version for each in model.opset_import}
     if "" in opsets and opsets[""] < OLDEST_OPSET:
@@ -32,8 +41,7 @@ def load(path_or_model, device=None) -> GraphModule:
     if model.functions:
         model = inliner.inline_local_functions(model)
         opsets |= {_domain(each.domain): each.version for each in model.opset_import}
-    _refuse_unsupported(model.graph, opsets)
-    return _Builder(opsets, device).module(model.graph).eval()
+    return model, opsets
 
 
 def _read(path_or_model) -> onnx.ModelProto:
@@ -72,18 +80,19 @@ def _version(node: onnx.NodeProto, opsets: dict) -> int:
         return opset
 
 
-def _nodes(graph: onnx.GraphProto):
+def nodes_of(graph: onnx.GraphProto):
     """All nodes, those of inner graphs too."""
     for node in graph.node:
         yield node
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.GRAPH:
-                yield from _nodes(attribute.g)
+                yield from nodes_of(attribute.g)
 
 
-def _refuse_unsupported(graph: onnx.GraphProto, opsets: dict) -> None:
+def missing_operators(graph: onnx.GraphProto, opsets: dict) -> list[tuple[str, str, int, str, str]]:
+    """The operators that are not supported, as `UnsupportedError` lists them."""
     missing = {}
-    for node in _nodes(graph):
+    for node in nodes_of(graph):
         domain, version = _domain(node.domain), _version(node, opsets)
         row = table().get((domain, node.op_type))
         reason = ""
@@ -94,9 +103,7 @@ def _refuse_unsupported(graph: onnx.GraphProto, opsets: dict) -> None:
                 continue
         name = node.name or next(iter(node.output), "unnamed")
         missing.setdefault((domain, node.op_type, version, reason), name)
-    if missing:
-        rows = [(*key[:3], node, key[3]) for key, node in missing.items()]
-        raise UnsupportedError(sorted(rows))
+    return sorted((*key[:3], node, key[3]) for key, node in missing.items())
 
 
 class _Attributes:

@@ -50,20 +50,22 @@ def from_torch(exported_program: torch.export.ExportedProgram, device: Any = Non
         raise TypeError(
             f"from_torch: expected a torch.export.ExportedProgram, got {type(exported_program).__name__}"
         )
-    program = exported_program
-    if any(operator not in table() for _, operator in _operators(program.graph_module)):
-        program = _decomposed(program)
-    _refuse_unsupported(program)
+    program = decomposed(exported_program)
+    missing = missing_operators(program)
+    if missing:
+        raise UnsupportedError(missing)
     return _Builder(program, device).module()
 
 
-def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    """The program in operators of the table, as far as PyTorch decomposes the others."""
+def decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program in operators of the table, as far as PyTorch decomposes others."""
     import torch
 
+    if all(operator in table() for _, operator in called_operators(program.graph_module)):
+        return program
     if any(
         operator == "higher_order.wrap_with_set_grad_enabled" and node.args[0] is False
-        for node, operator in _operators(program.graph_module)
+        for node, operator in called_operators(program.graph_module)
     ):
         warnings.warn(
             "from_torch: PyTorch's decomposition drops regions under no_grad, so that gradients flow through",
@@ -83,7 +85,7 @@ def _with_dropout(program: torch.export.ExportedProgram) -> torch.export.Exporte
     import torch
 
     def dropouts(module):
-        return [node for node, operator in _operators(module) if operator == "aten.dropout.default"]
+        return [node for node, operator in called_operators(module) if operator == "aten.dropout.default"]
 
     if not dropouts(program.graph_module):
         return program
@@ -121,7 +123,7 @@ def _may_alias(operator: Any) -> bool:
     return any(each.alias_info for each in (*operator._schema.arguments, *operator._schema.returns))
 
 
-def _operators(root: torch.fx.GraphModule):
+def called_operators(root: torch.fx.GraphModule):
     """All nodes that call something, with the operator's name, those of inner graphs too."""
     import torch
 
@@ -163,12 +165,13 @@ def _foreign_dtype(value: Any) -> str:
     return ""
 
 
-def _refuse_unsupported(program: torch.export.ExportedProgram) -> None:
+def missing_operators(program: torch.export.ExportedProgram) -> list[tuple[str, str, str]]:
+    """Operators, inputs and kinds of states that are not supported, as `UnsupportedError` lists them."""
     missing: dict[tuple[str, str], str] = {}
     for node in program.graph.nodes:
         if node.op == "placeholder" and (reason := _foreign_dtype(node.meta.get("val"))):
             missing.setdefault(("input", reason), node.name)
-    for node, operator in _operators(program.graph_module):
+    for node, operator in called_operators(program.graph_module):
         row = table().get(operator)
         reason = ""
         if row is not None:
@@ -182,8 +185,7 @@ def _refuse_unsupported(program: torch.export.ExportedProgram) -> None:
     for spec in (*signature.input_specs, *signature.output_specs):
         if spec.kind.name not in _KINDS:
             missing.setdefault((f"signature {spec.kind.name}", ""), getattr(spec.arg, "name", str(spec.arg)))
-    if missing:
-        raise UnsupportedError(sorted((*key[:1], node, key[1]) for key, node in missing.items()))
+    return sorted((name, node, reason) for (name, reason), node in missing.items())
 
 
 _KINDS = {
