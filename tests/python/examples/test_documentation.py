@@ -191,6 +191,7 @@ SETTINGS = {
     "docs/deploy.md#0": weights_of_resnet,
     "docs/deploy.md#1": saved_program,
     "docs/deploy.md#2": step_to_export,
+    "docs/deploy.md#3": dict,
     "docs/distributed.md#0": data_parallel,
     "docs/distributed.md#1": parts_of_a_batch,
     "docs/distributed.md#2": sharded_optimizer,
