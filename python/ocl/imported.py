@@ -4,9 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import ocl
 
-__all__ = ["ImportedModule", "UnsupportedError", "last_uses"]
+__all__ = ["DTYPES", "ImportedModule", "UnsupportedError", "last_uses", "upload"]
+
+# The dtypes of tensors by the names that NumPy and PyTorch have for them.
+DTYPES = {
+    "float32": ocl.float32,
+    "float64": ocl.float64,
+    "float16": ocl.float16,
+    "bfloat16": ocl.bfloat16,
+    "int64": ocl.int64,
+    "int32": ocl.int32,
+    "uint8": ocl.uint8,
+    "bool": ocl.bool_,
+}
+
+
+def upload(array: np.ndarray, dtype: ocl.dtype, device: Any) -> ocl.Tensor:
+    """A tensor with the elements and the shape of an array; bfloat16 comes as float32."""
+    made = ocl.tensor(np.ascontiguousarray(array).reshape(array.shape), device=device)
+    return made if made.dtype == dtype else made.to(dtype)
 
 
 class UnsupportedError(ValueError):

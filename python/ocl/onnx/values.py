@@ -9,6 +9,7 @@ import onnx
 from onnx import TensorProto
 
 import ocl
+from ocl import imported
 
 # The largest array that is computed on the host.
 HOST_ELEMENTS = 1024
@@ -25,16 +26,6 @@ DTYPES = {
 }
 ONNX_DTYPES = {dtype: number for number, dtype in DTYPES.items()}
 _NAMES = {number: TensorProto.DataType.Name(number) for number in TensorProto.DataType.values()}
-_OF_NUMPY = {
-    "float32": ocl.float32,
-    "float64": ocl.float64,
-    "float16": ocl.float16,
-    "bfloat16": ocl.bfloat16,
-    "int64": ocl.int64,
-    "int32": ocl.int32,
-    "uint8": ocl.uint8,
-    "bool": ocl.bool_,
-}
 _BFLOAT16 = onnx.helper.tensor_dtype_to_np_dtype(TensorProto.BFLOAT16)
 FLOATING = (ocl.float32, ocl.float64, ocl.float16, ocl.bfloat16)
 
@@ -48,12 +39,10 @@ def dtype_of(number: int) -> ocl.dtype:
 
 def upload(array: np.ndarray, device) -> ocl.Tensor:
     """A tensor with the elements and the dtype of an array; ValueError where tensors have no such dtype."""
-    dtype = _OF_NUMPY.get(array.dtype.name)
+    dtype = imported.DTYPES.get(array.dtype.name)
     if dtype is None:
         raise ValueError(f"no tensors of NumPy's dtype {array.dtype.name}")
-    if dtype == ocl.bfloat16:
-        return ocl.tensor(array.astype(np.float32), device=device).to(ocl.bfloat16)
-    return ocl.tensor(np.ascontiguousarray(array).reshape(array.shape), device=device)
+    return imported.upload(array.astype(np.float32) if dtype == ocl.bfloat16 else array, dtype, device)
 
 
 def read(value):

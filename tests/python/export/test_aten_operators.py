@@ -9,8 +9,9 @@ import torch
 
 import ocl
 from ocl.export.aten.graph import Call, Node, Run
-from ocl.export.aten.loading import _PLACEMENT, DTYPES, uploaded
+from ocl.export.aten.loading import _PLACEMENT, uploaded
 from ocl.export.aten.table import table
+from ocl.imported import DTYPES
 
 CASES = [(name, k) for name, cases in aten_cases.CASES.items() for k in range(len(cases))]
 # PyTorch does not differentiate these.
@@ -43,7 +44,7 @@ def called(name, args, kwargs, training=False):
     kwargs = {key: ours(each, tensors) for key, each in kwargs.items() if key not in _PLACEMENT}
     if row.call:
         node = Node("node", name, row, (), {}, None)
-        args = [Call(node, Run(ocl.get_default_device(), training, True)), *args]
+        args = [Call(node, Run(ocl.get_default_device(), training, True, {})), *args]
     return row.function(*args, **kwargs), tensors
 
 

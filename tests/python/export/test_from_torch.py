@@ -194,6 +194,35 @@ def test_equal_sizes_are_checked():
         module(ocl.ones(7, 2), ocl.ones(1, 2))
 
 
+def test_sizes_out_of_their_range_are_refused():
+    program = exported(Of(lambda x: x * 2), torch.ones(4), dynamic_shapes=(({0: Dim("n", min=2, max=6)},),))
+    module = from_torch(program)
+    assert module(ocl.ones(6)).shape == (6,)
+    for n in (1, 7):
+        with pytest.raises(ValueError, match=rf"the size s\d+ is from 2 to 6 in the program, got {n}"):
+            module(ocl.ones(n))
+
+
+def test_constants_of_graphs_are_buffers():
+    def conditional(x):
+        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,))
+
+    program = exported(Of(conditional), torch.ones(2))
+    for graph_module in [*program.graph_module.modules()]:
+        if isinstance(graph_module, torch.fx.GraphModule):
+            graph_module.constant = torch.tensor([10.0, 20.0])
+            output = graph_module.graph.output_node()
+            (last,) = output.args[0]
+            with graph_module.graph.inserting_before(output):
+                constant = graph_module.graph.get_attr("constant")
+                total = graph_module.graph.call_function(torch.ops.aten.add.Tensor, (last, constant))
+            output.args = ((total,),)
+    module = from_torch(program).to("ocl:0")
+    assert not module.state_dict() and len([*module.buffers()]) == 3
+    np.testing.assert_array_equal(module(ocl.ones(2)).numpy(), [22, 42])
+    np.testing.assert_array_equal(module(-ocl.ones(2)).numpy(), [18, 38])
+
+
 def test_numbers_that_change_are_arguments():
     program = exported(
         Of(lambda x, n: x[:n] * n), torch.arange(6.0), 3, dynamic_shapes=((None, Dim.DYNAMIC),), strict=False

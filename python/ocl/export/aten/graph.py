@@ -84,7 +84,7 @@ class Graph:
 
     def run(self, run: "Run", inputs):
         """The results for the inputs."""
-        values = dict(zip(self.inputs, inputs, strict=True))
+        values = run.constants | dict(zip(self.inputs, inputs, strict=True))
         for node in self.nodes:
             values[node.name] = node.run(run, values)
             for name in node.last_uses:
@@ -93,12 +93,15 @@ class Graph:
 
 
 class Run:
-    """How one run of a program goes: where, and in which mode."""
+    """How one run of a program goes: where, in which mode, and with which constants of its graphs."""
 
-    __slots__ = ("as_exported", "device", "training")
+    __slots__ = ("as_exported", "constants", "device", "training")
 
-    def __init__(self, device: ocl.device, training: bool, as_exported: bool):
+    def __init__(
+        self, device: ocl.device, training: bool, as_exported: bool, constants: dict[str, ocl.Tensor]
+    ):
         self.device = device
+        self.constants = constants
         self.training = training
         self.as_exported = as_exported  # whether the mode is that of the exported program
 

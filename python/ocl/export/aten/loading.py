@@ -8,28 +8,17 @@ import operator as python_operator
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import ocl
 from ocl.export.aten.errors import UnsupportedError
 from ocl.export.aten.graph import Graph, Node, Reference
 from ocl.export.aten.module import Input, Output, ProgramModule
 from ocl.export.aten.structure import Structure
 from ocl.export.aten.table import table
+from ocl.imported import DTYPES, upload
 
 if TYPE_CHECKING:
     import torch
 
-DTYPES = {
-    "float32": ocl.float32,
-    "float64": ocl.float64,
-    "float16": ocl.float16,
-    "bfloat16": ocl.bfloat16,
-    "int64": ocl.int64,
-    "int32": ocl.int32,
-    "uint8": ocl.uint8,
-    "bool": ocl.bool_,
-}
 # Arguments that say where and how a tensor lies: it lies where the module does.
 _PLACEMENT = {"device", "layout", "memory_format", "non_blocking", "pin_memory", "implicit"}
 
@@ -203,11 +192,9 @@ _KINDS = {
 
 def uploaded(tensor: torch.Tensor, device: Any) -> ocl.Tensor:
     """A tensor of PyTorch's on a device; its elements are copied."""
-    dtype = DTYPES[str(tensor.dtype).removeprefix("torch.")]
-    tensor = tensor.detach().cpu().contiguous()
-    if dtype == ocl.bfloat16:
-        return ocl.tensor(tensor.float().numpy(), device=device).to(ocl.bfloat16)
-    return ocl.tensor(np.ascontiguousarray(tensor.numpy()).reshape(tuple(tensor.shape)), device=device)
+    name = str(tensor.dtype).removeprefix("torch.")
+    host = tensor.detach().cpu()
+    return upload((host.float() if name == "bfloat16" else host).numpy(), DTYPES[name], device)
 
 
 class _Builder:
@@ -216,21 +203,21 @@ class _Builder:
     def __init__(self, program: torch.export.ExportedProgram, device: Any):
         self.program = program
         self.device = device
-        self.constants: dict[str, torch.Tensor] = {}  # tensors that graphs get as attributes
+        self.constants: dict[str, torch.Tensor] = {}  # tensors that graphs have as attributes
         self.trains = False
         self._uploads: dict[tuple, ocl.Tensor] = {}
 
     def module(self) -> ProgramModule:
         graph = self.graph(self.program.graph_module)
-        attributes = [Input(name) for name in self.constants]
-        graph = Graph(graph.inputs + [*self.constants], graph.nodes, graph.output)
         call_spec = self.program.call_spec
         made = ProgramModule(
             graph,
-            self._inputs() + attributes,
+            self._inputs(),
             self._outputs(),
             _structure(call_spec.in_spec),
             _structure(call_spec.out_spec),
+            _ranges(self.program),
+            [*self.constants],
             self.trains,
         )
         self._add_tensors(made)
@@ -261,7 +248,7 @@ class _Builder:
         fresh = set(signature.non_persistent_buffers)
         for name, tensor in state.items():
             if isinstance(tensor, torch.nn.Parameter):
-                made._add_parameter(name, self._parameter(tensor))
+                made._add_parameter(name, self._upload(tensor))
             else:
                 made._add_buffer(name, self._upload(tensor), name not in fresh)
         for spec in signature.input_specs:
@@ -272,17 +259,15 @@ class _Builder:
 
     def _upload(self, tensor: torch.Tensor) -> ocl.Tensor:
         """A tensor here; the same one for tensors that are one in PyTorch, as tied weights."""
-        place = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
-        if tensor.numel() == 0 or place not in self._uploads:
-            self._uploads[place] = uploaded(tensor, self.device)
-        return self._uploads[place]
+        import torch
 
-    def _parameter(self, tensor: torch.nn.Parameter) -> ocl.nn.Parameter:
-        held = self._upload(tensor)
-        if not isinstance(held, ocl.nn.Parameter):
-            held = ocl.nn.Parameter(held, requires_grad=tensor.requires_grad)
-            self._uploads[tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride()] = held
-        return held
+        trains = isinstance(tensor, torch.nn.Parameter)
+        place = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride(), trains)
+        if tensor.numel() == 0 or place not in self._uploads:
+            made = uploaded(tensor, self.device)
+            made = ocl.nn.Parameter(made, requires_grad=tensor.requires_grad) if trains else made
+            self._uploads[place] = made
+        return self._uploads[place]
 
     def graph(self, module: torch.fx.GraphModule) -> Graph:
         inputs, nodes, output = [], [], None
@@ -292,20 +277,17 @@ class _Builder:
                 inputs.append(node.name)
             elif node.op == "get_attr":
                 value = _attribute(module, node.target)
-                inner[node.name] = (
-                    self._constant(value, node) if hasattr(value, "dtype") else self.graph(value)
-                )
+                inner[node.name] = self._constant(value) if hasattr(value, "dtype") else self.graph(value)
             elif node.op == "output":
                 output = self._argument(node.args[0], inner)
             else:
                 nodes.append(self._node(node, inner))
         return Graph(inputs, nodes, output)
 
-    def _constant(self, tensor: torch.Tensor, node: torch.fx.Node) -> Reference:
-        if node.graph is not self.program.graph:
-            raise UnsupportedError([("get_attr", node.name, "a constant tensor of an inner graph")])
-        self.constants[node.name] = tensor
-        return Reference(node.name)
+    def _constant(self, tensor: torch.Tensor) -> Reference:
+        name = f"_constant_{len(self.constants)}"
+        self.constants[name] = tensor
+        return Reference(name)
 
     def _node(self, node: torch.fx.Node, inner: dict) -> Node:
         operator = _name(node.target)
@@ -342,6 +324,14 @@ class _Builder:
         if isinstance(argument, dict):
             return {key: self._argument(each, inner) for key, each in argument.items()}
         return argument
+
+
+def _ranges(program: torch.export.ExportedProgram) -> dict[str, tuple]:
+    """The least and the greatest of each size that may change; None where there is no greatest."""
+    return {
+        str(symbol): (int(bounds.lower), int(bounds.upper) if bounds.upper.is_Integer else None)
+        for symbol, bounds in program.range_constraints.items()
+    }
 
 
 def _attribute(module: Any, path: str) -> Any:

@@ -46,6 +46,8 @@ class ProgramModule(ImportedModule):
         outputs: list[Output],
         arguments: Structure,
         results: Structure,
+        ranges: dict[str, tuple],
+        constants: list[str],
         training: bool,
     ):
         super().__init__()
@@ -54,6 +56,8 @@ class ProgramModule(ImportedModule):
         self._outputs = outputs
         self._arguments = arguments
         self._results = results
+        self._ranges = ranges  # least and greatest of the sizes that may change
+        self._constants = constants
         self._exported_training = training
         self.input_names = tuple(each.name for each in inputs if each.held is None)
 
@@ -63,7 +67,8 @@ class ProgramModule(ImportedModule):
         given = iter(leaves)
         values = [next(given) if each.held is None else tensors[each.held] for each in self._inputs]
         as_exported = self.training == self._exported_training
-        run = Run(self._device([*leaves, *tensors.values()]), self.training, as_exported)
+        constants = {name: tensors[name] for name in self._constants}
+        run = Run(self._device([*leaves, *tensors.values()]), self.training, as_exported, constants)
         results = self._graph.run(run, values)
         arguments = dict(zip(self.input_names, leaves, strict=True))
         for output, value in zip(self._outputs, results, strict=True):
@@ -93,6 +98,11 @@ class ProgramModule(ImportedModule):
         free: dict[str, int] = {}
         for declared, value in zip((each for each in self._inputs if each.held is None), leaves, strict=True):
             _check(declared, value, free)
+        for name, size in free.items():
+            low, high = self._ranges.get(name, (0, None))
+            if size < low or (high is not None and size > high):
+                expected = f"from {low} to {high}" if high is not None else f"of at least {low}"
+                raise ValueError(f"from_torch: the size {name} is {expected} in the program, got {size}")
         return leaves
 
     def extra_repr(self) -> str:
