@@ -203,6 +203,7 @@ def test_sizes_out_of_their_range_are_refused():
             module(ocl.ones(n))
 
 
+@pytest.mark.filterwarnings("ignore")  # of PyTorch, as attributes are no parameters
 def test_constants_of_graphs_are_buffers():
     def conditional(x):
         return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,))
@@ -217,7 +218,7 @@ def test_constants_of_graphs_are_buffers():
                 constant = graph_module.graph.get_attr("constant")
                 total = graph_module.graph.call_function(torch.ops.aten.add.Tensor, (last, constant))
             output.args = ((total,),)
-    module = from_torch(program).to("ocl:0")
+    module = from_torch(program)
     assert not module.state_dict() and len([*module.buffers()]) == 3
     np.testing.assert_array_equal(module(ocl.ones(2)).numpy(), [22, 42])
     np.testing.assert_array_equal(module(-ocl.ones(2)).numpy(), [18, 38])
@@ -395,15 +396,19 @@ def test_errors_of_a_run_name_the_node():
 
 def test_devices_are_chosen():
     program = exported(nn.Linear(2, 2), torch.ones(3, 2))
-    module = from_torch(program, "ocl:0")
-    assert str(module.weight.device) == "ocl:0"
-    assert module(ocl.ones(3, 2, device="ocl:0")).shape == (3, 2)
+    device = ocl.get_default_device()
+    module = from_torch(program, str(device))
+    assert module.weight.device == device
+    assert module(ocl.ones(3, 2, device=device)).device == device
 
 
 def test_modules_go_where_they_are_sent():
     program = exported(Of(lambda x: x + torch.arange(3.0) + torch.ones(3)), torch.zeros(3))
-    module = from_torch(program).to("ocl:0")
-    np.testing.assert_array_equal(module(ocl.zeros(3, device="ocl:0")).numpy(), [1, 2, 3])
+    last = f"ocl:{ocl.device_count() - 1}"
+    module = from_torch(program).to(last)
+    result = module(ocl.zeros(3, device=last))
+    assert str(result.device) == last
+    np.testing.assert_array_equal(result.numpy(), [1, 2, 3])
 
 
 def test_programs_of_files_are_taken(tmp_path):
@@ -435,6 +440,31 @@ def test_a_program_trains():
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < losses[0] / 10
+
+
+def test_a_training_step_becomes_a_program(tmp_path):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(inplace=True), nn.Linear(8, 2)).train()
+    program = exported(net, torch.randn(6, 4))
+    x, y = ocl.randn(6, 4), ocl.tensor([0, 1, 0, 1, 1, 0])
+    results = []
+    for as_program in (False, True):
+        module = from_torch(program)
+        optimizer = ocl.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
+
+        def step(x, y, module=module, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = ocl.nn.functional.cross_entropy(module(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step(x, y)
+        if as_program:
+            ocl.export(step, (x, y), named=module).save(tmp_path / "step.ocl")
+            step = ocl.runtime.load(tmp_path / "step.ocl")
+        results.append([step(x, y).item() for _ in range(5)])
+    assert results[0] == results[1] and results[0][-1] < results[0][0]
 
 
 def test_ocl_does_not_import_torch():

@@ -152,8 +152,10 @@ NETS = {
 QUICK = ("squeezenet1_1", "encoder", "attention", "lstm", "gru", "rnn", "embedding", "bert")
 
 
-def marked(names):
-    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in names]
+def marked(names, *rest):
+    """Parameters, slow but for those of a few nets that are not decomposed beforehand."""
+    quick = () if True in rest else QUICK
+    return [pytest.param(name, *rest, marks=() if name in quick else pytest.mark.slow) for name in names]
 
 
 def drawn_net(name):
@@ -168,10 +170,11 @@ def drawn_net(name):
     return net, *draw()
 
 
-def imported(net, args, kwargs):
+def imported(net, args, kwargs, decomposed=False):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ocl.export.from_torch(torch.export.export(net, args, kwargs))
+        program = torch.export.export(net, args, kwargs)
+        return ocl.export.from_torch(program.run_decompositions() if decomposed else program)
 
 
 def up(value):
@@ -189,11 +192,15 @@ def flat(result):
     return [tensor for part in parts for tensor in flat(part)]
 
 
+NOT_DECOMPOSED = ("gpt2",)  # PyTorch's run_decompositions fails: it cannot view what its attention gives
+PROGRAMS = marked(NETS, False) + marked((name for name in NETS if name not in NOT_DECOMPOSED), True)
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", marked(NETS))
-def test_results_are_pytorchs_and_programs_have_their_bits(name, tmp_path):
+@pytest.mark.parametrize("name, decomposed", PROGRAMS)
+def test_results_are_pytorchs_and_programs_have_their_bits(name, decomposed, tmp_path):
     net, args, kwargs = drawn_net(name)
-    module = imported(net, args, kwargs)
+    module = imported(net, args, kwargs, decomposed)
     assert {*module.state_dict()} == {*net.state_dict()}
     given = [up(each) for each in args], {key: up(each) for key, each in kwargs.items()}
     with ocl.no_grad():
@@ -215,7 +222,7 @@ def test_results_are_pytorchs_and_programs_have_their_bits(name, tmp_path):
 
 
 def near(mine, theirs, exact, name):
-    """Whether ours is within 4 times PyTorch's own distance from the truth, and 8 units in the last place."""
+    """Ours is within 4 times PyTorch's own distance from the truth, and some units in the last place."""
     distance = (theirs - exact).abs().max().item()
     bound = 4 * distance + 1e-6 * exact.abs().max().item()
     assert np.abs(mine.numpy() - exact.numpy()).max() <= bound, name
