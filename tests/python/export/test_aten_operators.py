@@ -16,6 +16,11 @@ from ocl.imported import DTYPES
 CASES = [(name, k) for name, cases in aten_cases.CASES.items() for k in range(len(cases))]
 # PyTorch does not differentiate these.
 NOT_DIFFERENTIATED = {"aten._embedding_bag_forward_only.default", "aten.lift_fresh.default"}
+# Linear algebra takes float32 and float64 alone, as in PyTorch; the greatest number depends on the dtype.
+NO_16_BIT = {name for name, row in table().items() if row.family == "linalg"} - {"aten.linalg_cross.default"}
+NO_16_BIT |= {"aten.nan_to_num.default"}
+# States are rounded in each of 5 steps of 2 layers, where others round once.
+ROUNDS_OFTEN = {"aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input"}
 ELSEWHERE = ("operator.", "math.", "builtins.", "torch.", "higher_order.", "aten.sym", "aten._assert")
 # Rows that only whole programs can test (test_from_torch.py).
 IN_PROGRAMS = {"aten.item.default", "aten._local_scalar_dense.default"}
@@ -107,6 +112,29 @@ def test_results_and_gradients_are_pytorchs(name, k):
     for given, mine in tensors:
         if given.grad is not None:
             assert_close(ocl.zeros_like(mine) if mine.grad is None else mine.grad, given.grad)
+
+
+def converted(argument, dtype):
+    if isinstance(argument, torch.Tensor) and argument.is_floating_point():
+        return argument.to(dtype)
+    return [converted(each, dtype) for each in argument] if isinstance(argument, list) else argument
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
+@pytest.mark.parametrize("name", [name for name in aten_cases.CASES if name not in NO_16_BIT])
+def test_16_bit_results_are_near_those_of_rounded_arguments(name, dtype):
+    """PyTorch computes the same of the rounded arguments in float32."""
+    tolerance = {torch.float16: 4e-3, torch.bfloat16: 3e-2}[dtype] * (10 if name in ROUNDS_OFTEN else 1)
+    for args, kwargs in aten_cases.CASES[name]:
+        rounded = [converted(each, dtype) for each in args]
+        expected = flat(theirs(name, [converted(each, torch.float32) for each in rounded], kwargs))
+        results = flat(called(name, rounded, {k: converted(v, dtype) for k, v in kwargs.items()})[0])
+        for mine, wanted in zip(results, expected, strict=False):
+            if mine is not None and wanted.is_floating_point():
+                assert list(mine.shape) == list(wanted.shape)
+                got, wanted = mine.to(ocl.float64).numpy(), wanted.double().numpy()
+                scale = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
+                np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * scale)
 
 
 @pytest.mark.parametrize("name", aten_cases.RANDOM)
