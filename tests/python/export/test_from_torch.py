@@ -125,6 +125,23 @@ def test_modes_switch_dropout_and_batch_norm():
         close(module.state_dict()[name], net.state_dict()[name])
 
 
+def test_attention_drops_in_training_mode_alone():
+    def attend(q):
+        return nn.functional.scaled_dot_product_attention(q, q, q, dropout_p=0.5)
+
+    q = torch.randn(1, 2, 6, 8)
+    module = from_torch(exported(Of(attend), q))
+    assert module.training and (module(up(q)).numpy() != module(up(q)).numpy()).any()
+    close(module.eval()(up(q)), nn.functional.scaled_dot_product_attention(q, q, q))
+
+
+def test_arguments_that_are_none_stay_so():
+    module = from_torch(exported(Of(lambda x, y=None: x if y is None else x + y), torch.ones(2), None))
+    np.testing.assert_array_equal(module(ocl.ones(2), None).numpy(), [1, 1])
+    with pytest.raises(ValueError, match="is None in the program, got tensor"):
+        module(ocl.ones(2), ocl.ones(2))
+
+
 def test_arguments_and_results_are_nested():
 
     def forward(x, parts, *, scale, other=None):

@@ -296,8 +296,8 @@ class _Builder:
         kwargs = {
             key: self._argument(each, inner) for key, each in node.kwargs.items() if key not in _PLACEMENT
         }
-        if row.flag is not None:
-            self.trains |= row.flag < len(args) and args[row.flag] is True
+        if row.flag is not None and row.flag < len(args):
+            self.trains |= isinstance(args[row.flag], (bool, float)) and bool(args[row.flag])
         reads = [
             each.args[1] if _name(each.target) == "operator.getitem" else None
             for each in node.users

@@ -112,7 +112,7 @@ class ProgramModule(ImportedModule):
 def _check(declared: Input, value, free: dict[str, int]) -> None:
     """Whether a leaf is what the program was exported for; ``free`` has the sizes that may change."""
     if declared.is_constant:
-        if value != declared.constant:
+        if isinstance(value, ocl.Tensor) or value != declared.constant:
             raise ValueError(
                 f"from_torch: {declared.name} is {declared.constant!r} in the program, got {value!r}"
             )

@@ -36,7 +36,7 @@ class Row:
 
     function: Callable
     call: bool  # whether the function takes a `Call` first
-    flag: int | None  # the position of the argument that says whether the operator trains
+    flag: int | None  # the position of the argument that is true where the operator trains
     refuses: Callable | None  # of a node of torch.fx: why it is not supported, or ""
     family: str
 

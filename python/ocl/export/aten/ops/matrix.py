@@ -35,7 +35,7 @@ def cdist(x, y, p, compute_mode):
     return ocl.cdist(x, y, p)
 
 
-@operator("aten.scaled_dot_product_attention.default", call=True)
+@operator("aten.scaled_dot_product_attention.default", call=True, flag=4)
 def attention(
     call, query, key, value, mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
 ):
@@ -45,6 +45,6 @@ def attention(
     )
 
 
-@operator("aten._scaled_dot_product_flash_attention_for_cpu.default", call=True, refuses=first_alone)
+@operator("aten._scaled_dot_product_flash_attention_for_cpu.default", call=True, flag=3, refuses=first_alone)
 def flash_attention(call, query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
     return attention(call, query, key, value, attn_mask, dropout_p, is_causal, scale=scale), None
