@@ -1,6 +1,8 @@
 """Programs that from_torch takes and refuses: structures, states, modes, sizes, inner graphs."""
 
 import collections
+import copy
+import pickle
 import subprocess
 import sys
 import warnings
@@ -391,6 +393,44 @@ def test_all_that_is_missing_is_named_before_anything_runs():
     assert any(reason == "no tensors of the dtype torch.int8" for _, _, reason in caught.value.missing)
     assert "from_torch: operators that are not supported: aten." in str(caught.value)
     assert isinstance(caught.value, ValueError)
+
+
+def test_what_a_row_cannot_do_is_missing_with_its_reason():
+    def forward(x):
+        return torch.as_strided(x.t(), (2, 2), (1, 2))
+
+    with pytest.raises(UnsupportedError) as caught:
+        from_torch(exported(Of(forward), torch.ones(3, 4)))
+    ((name, _, reason),) = caught.value.missing
+    assert (name, reason) == ("aten.as_strided.default", "of a tensor that is not contiguous")
+    agrees(lambda x: torch.as_strided(x, (2, 2), (1, 2), 3), torch.arange(12.0).reshape(3, 4))
+
+
+def test_modules_are_copied_and_pickled():
+    net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(inplace=True)).eval()
+    x = torch.randn(5, 3)
+    module = from_torch(exported(net, x))
+    for copied in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+        assert copied.state_dict().keys() == module.state_dict().keys()
+        close(copied(up(x)), net(x))
+        with ocl.no_grad():
+            copied.get_parameter("0.weight").zero_()
+    close(module(up(x)), net(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_weights_of_16_bits_stay_so(dtype):
+    net, x = nn.Linear(3, 4).to(dtype), torch.randn(5, 3).to(dtype)
+    module = from_torch(exported(net, x))
+    given = ocl.tensor(x.float().numpy()).to(module.weight.dtype)
+    result = module(given)
+    assert str(result.dtype).removeprefix("ocl.") == str(dtype).removeprefix("torch.")
+    np.testing.assert_array_equal(
+        module.weight.detach().to(ocl.float32).numpy(), net.weight.detach().float().numpy()
+    )
+    np.testing.assert_allclose(
+        result.detach().to(ocl.float32).numpy(), net(x).detach().float().numpy(), rtol=2e-2, atol=2e-2
+    )
 
 
 def test_dtypes_of_inputs_are_refused_by_name():
