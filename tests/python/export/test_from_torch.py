@@ -293,31 +293,34 @@ def test_views_that_are_written_to_change_their_base():
     agrees(forward, torch.arange(6.0).reshape(2, 3))
 
 
-def test_regions_without_gradients_stay_so():
-    weight = nn.Parameter(torch.tensor([2.0]))
+class WithoutGradients(nn.Module):
+    """A weight that acts three times, and gets a gradient of the last alone."""
 
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.weight = weight
+    def __init__(self, in_place):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([2.0]))
+        self.in_place = in_place
 
-        def forward(self, x):
-            with torch.no_grad():
-                y = x * self.weight
-            return y + x * self.weight
+    def forward(self, x):
+        with torch.no_grad():
+            y = x * self.weight
+        z = (x * self.weight).detach() * y + x * self.weight
+        return (z.add_(1) if self.in_place else z + 1), y
 
-    module = from_torch(exported(Net(), torch.ones(1)))
-    module(ocl.ones(1)).backward()
-    assert module.weight.grad.item() == 1
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_regions_without_gradients_stay_so(in_place):
+    net, x = WithoutGradients(in_place), torch.ones(1)
+    module = from_torch(exported(net, x))
+    decomposed = "aten.mul.Tensor" in [node.operator for node in module._graph.nodes[:1]]
+    assert decomposed == in_place
+    total, without = module(up(x))
+    assert not without.requires_grad
+    total.backward()
+    net(x)[0].backward()
+    assert module.weight.grad.item() == net.weight.grad.item() == 1
     with ocl.no_grad():
-        assert not module(ocl.ones(1)).requires_grad
-
-    class InPlace(Net):
-        def forward(self, x):
-            return super().forward(x).add_(1)
-
-    with pytest.warns(UserWarning, match="regions under no_grad"):
-        from_torch(exported(InPlace(), torch.ones(1)))
+        assert not module(up(x))[0].requires_grad
 
 
 @pytest.mark.parametrize("decomposed", [False, True])

@@ -52,44 +52,40 @@ def decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedPr
 
     if all(operator in table() for _, operator in called_operators(program.graph_module)):
         return program
-    if any(
-        operator == "higher_order.wrap_with_set_grad_enabled" and node.args[0] is False
-        for node, operator in called_operators(program.graph_module)
-    ):
-        warnings.warn(
-            "from_torch: PyTorch's decomposition drops regions under no_grad, so that gradients flow through",
-            stacklevel=3,
-        )
     decompositions = torch.export.default_decompositions()
     for operator in [*decompositions]:
-        if str(operator) in table() and not _may_alias(operator):
+        if str(operator) in table():
             del decompositions[operator]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return _with_dropout(program).run_decompositions(decompositions)
+        return _with_modes(program).run_decompositions(decompositions)
 
 
-def _with_dropout(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    """The program with dropout as an operator that decomposition keeps in eval mode too."""
+def _with_modes(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program with what decomposition would drop: dropout in eval mode, and regions without gradients."""
     import torch
 
-    def dropouts(module):
-        return [node for node, operator in called_operators(module) if operator == "aten.dropout.default"]
-
-    if not dropouts(program.graph_module):
+    if not any(_is_dropout(*each) or _is_no_grad(*each) for each in called_operators(program.graph_module)):
         return program
+    aten = torch.ops.aten
     module = copy.deepcopy(program.graph_module)
     names = {old.name: new.name for old, new in zip(program.graph.nodes, module.graph.nodes, strict=True)}
-    for node in dropouts(module):
-        value = node.meta["val"]
-        with node.graph.inserting_after(node):
-            pair = node.graph.call_function(torch.ops.aten.native_dropout.default, node.args, node.kwargs)
-        with node.graph.inserting_after(pair):
-            result = node.graph.call_function(python_operator.getitem, (pair, 0))
-        pair.meta["val"], result.meta["val"] = (value, value.to(torch.bool)), value
-        names |= {old: result.name for old, new in names.items() if new == node.name}
-        node.replace_all_uses_with(result)
-        node.graph.erase_node(node)
+    for node, operator in [*called_operators(module)]:
+        replaced = {}
+        if _is_dropout(node, operator):
+            value = node.meta["val"]
+            whole = (value, value.to(torch.bool))
+            pair = _insert_after(node, aten.native_dropout.default, node.args, whole, node.kwargs)
+            replaced[node] = _insert_after(pair, python_operator.getitem, (pair, 0), value)
+        elif _is_no_grad(node, operator):
+            for each in node.users:
+                if isinstance(each.meta.get("val"), torch.Tensor):
+                    replaced[each] = _insert_after(each, aten.detach.default, (each,), each.meta["val"])
+        for old, new in replaced.items():
+            old.replace_all_uses_with(new, delete_user_cb=lambda user, new=new: user is not new)
+            names |= {name: new.name for name, now in names.items() if now == old.name}
+            if not old.users:
+                old.graph.erase_node(old)
     signature = copy.deepcopy(program.graph_signature)
     for spec in (*signature.input_specs, *signature.output_specs):
         if getattr(spec.arg, "name", None) in names:
@@ -107,9 +103,22 @@ def _with_dropout(program: torch.export.ExportedProgram) -> torch.export.Exporte
     )
 
 
-def _may_alias(operator: Any) -> bool:
-    """Whether a result may share memory with an argument, so that writing to one writes to the other."""
-    return any(each.alias_info for each in (*operator._schema.arguments, *operator._schema.returns))
+def _is_dropout(node: torch.fx.Node, operator: str) -> bool:
+    return operator == "aten.dropout.default"
+
+
+def _is_no_grad(node: torch.fx.Node, operator: str) -> bool:
+    return operator == "higher_order.wrap_with_set_grad_enabled" and node.args[0] is False
+
+
+def _insert_after(
+    node: torch.fx.Node, target: Any, args: tuple, value: Any, kwargs: Any = None
+) -> torch.fx.Node:
+    """A new node behind one, with the value that it stands for while tracing."""
+    with node.graph.inserting_after(node):
+        made = node.graph.call_function(target, args, kwargs)
+    made.meta["val"] = value
+    return made
 
 
 def called_operators(root: torch.fx.GraphModule):
