@@ -11,6 +11,8 @@ import time
 import processes
 import pytest
 
+import ocl
+
 TRAIN = """
 import json
 import numpy as np
@@ -78,7 +80,38 @@ def test_eight_processes_fill_one_cache(tmp_path, alone):
     expect_whole(result["path"])
     last, errors = trained(tmp_path)
     assert errors == "" and last["built"] == 0 and last["losses"] == alone["losses"]
-    assert last["entries"] == alone["entries"]
+    assert last["entries"] == alone["built"]
+
+
+WAIT = """
+import json
+import time
+import ocl
+
+entries = lambda: ocl.kernel_cache_info()["entries"]
+ocl.ones(3).exp().sum().item()
+found = {"at once": entries(), "built": ocl.kernel_cache_info()["built"]}
+time.sleep(2.2)
+(ocl.ones(3) + 1).sum().item()  # a new kernel
+found["behind a new one"] = entries()
+end = time.monotonic() + 60
+while entries() == 0 and time.monotonic() < end:
+    time.sleep(0.5)
+    ocl.ones(3).exp().sum().item()
+found["later"] = entries()
+print(json.dumps(found))
+"""
+
+
+def test_programs_are_stored_while_no_kernel_is_new(tmp_path):
+    if not ocl.get_device_properties()["platform_name"].startswith("Portable"):
+        pytest.skip("other implementations than PoCL's give binaries at once")
+    result, errors = finished(started(tmp_path, WAIT))
+    assert errors == "" and result["built"] >= 2
+    assert result["at once"] == result["behind a new one"] == 0
+    assert result["later"] == 1
+    last, _ = finished(started(tmp_path, WAIT))
+    assert last["built"] == 0
 
 
 def test_a_second_process_builds_nothing(filled, alone, tmp_path):
