@@ -26,7 +26,11 @@ from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, devi
 from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
 from ocl import func  # isort: skip
+from ocl import arithmetic, creation, differences, drawing, questions, statistics, views  # isort: skip
+from ocl import in_place  # isort: skip  (it takes methods of the others)
+from ocl.amp import GradScaler
 from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
+from ocl.arithmetic import *  # noqa: F403  (each documented there, as the names of all modules below)
 from ocl.arrangement import (
     atleast_1d,
     atleast_2d,
@@ -45,8 +49,12 @@ from ocl.arrangement import (
     vsplit,
 )
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
+from ocl.creation import *  # noqa: F403
+from ocl.differences import *  # noqa: F403
+from ocl.drawing import *  # noqa: F403
 from ocl.host_random import manual_seed, manual_seed_all
-from ocl.linalg.torch_names import *  # noqa: F403  (each documented there)
+from ocl.in_place import *  # noqa: F403
+from ocl.linalg.torch_names import *  # noqa: F403
 from ocl.placement import (
     argwhere,
     diag,
@@ -56,10 +64,13 @@ from ocl.placement import (
     select_scatter,
     slice_scatter,
 )
+from ocl.questions import *  # noqa: F403
 from ocl.serialization import load, save
 from ocl.shapes import shapes_only
 from ocl.size import Size
+from ocl.statistics import *  # noqa: F403
 from ocl.type_info import finfo, iinfo
+from ocl.views import *  # noqa: F403
 
 if TYPE_CHECKING:
     from ocl import datasets, distributed, distributions, export, models, onnx, runtime, transforms, utils  # noqa: F401
@@ -159,7 +170,13 @@ def __dir__():
 
 
 __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
+    *(
+        name
+        for module in (arithmetic, creation, differences, drawing, in_place, questions, statistics, views)
+        for name in module.__all__
+    ),
     *linalg.torch_names.__all__,
+    "GradScaler",
     "DeviceError",
     "KernelBuildError",
     "OutOfMemoryError",

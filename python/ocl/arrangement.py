@@ -38,14 +38,15 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     return input.expand(tuple(size))
 
 
-def _common_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def common_shape(name: str, shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The shape that all of `shapes` broadcast to."""
     rank = max((len(shape) for shape in shapes), default=0)
     common = [1] * rank
     for shape in shapes:
         for place, size in enumerate(shape, rank - len(shape)):
             if size != 1 and common[place] not in (1, size):
                 raise _C.ArgumentValueError(
-                    f"broadcast_tensors: shapes {[tuple(s) for s in shapes]} do not broadcast together"
+                    f"{name}: shapes {[tuple(s) for s in shapes]} do not broadcast together"
                 )
             common[place] = size if size != 1 else common[place]
     return tuple(common)
@@ -56,7 +57,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     for x in tensors:
         if not isinstance(x, Tensor):
             raise TypeError(f"broadcast_tensors: expected tensors, got {type(x).__name__}")
-    shape = _common_shape([x.shape for x in tensors])
+    shape = common_shape("broadcast_tensors", [x.shape for x in tensors])
     return tuple(x.expand(shape) for x in tensors)
 
 

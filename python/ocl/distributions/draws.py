@@ -20,9 +20,10 @@ __all__ = ["binomial", "log_gamma", "open_uniform", "poisson", "von_mises_angle"
 _FEW = 10.0  # Poisson and binomial numbers of at least this mean are drawn by rejection.
 
 
-def open_uniform(shape, like):
+def open_uniform(shape, like, generator=None):
     """Uniform numbers of (0, 1), both ends apart, with dtype and device of `like`."""
-    return _C.rand(shape, dtype=like.dtype, device=like.device).clamp(min=finfo(like.dtype).eps / 2)
+    drawn = _C.rand(shape, generator=generator, dtype=like.dtype, device=like.device)
+    return drawn.clamp(min=finfo(like.dtype).eps / 2)
 
 
 def _accepted_of(propose):
@@ -88,7 +89,7 @@ def log_gamma(concentration, shape):
 
 
 @no_grad()
-def poisson(rate, shape):
+def poisson(rate, shape, generator=None):
     """Poisson numbers of `rate`, which expands to `shape`; the dtype is that of `rate`.
 
     Small rates count exponential gaps; Hörmann's transformed rejection (PTRS) serves the others.
@@ -96,7 +97,7 @@ def poisson(rate, shape):
     rate = rate.expand(shape)
     invalid = _invalid(rate)
     few = rate < _FEW
-    counted = _counted(_C.where(few, rate, _C.zeros_like(rate)), lambda _: _exponential(rate))
+    counted = _counted(_C.where(few, rate, _C.zeros_like(rate)), lambda _: _exponential(rate, generator))
     many = rate.clamp(min=_FEW)
     log_rate = many.log()
     b = 0.931 + 2.53 * many.sqrt()
@@ -105,7 +106,8 @@ def poisson(rate, shape):
     ceiling = 0.9277 - 3.6224 / (b - 2)
 
     def propose():
-        u, v = open_uniform(shape, many) - 0.5, open_uniform(shape, many)
+        u = open_uniform(shape, many, generator) - 0.5
+        v = open_uniform(shape, many, generator)
         us = 0.5 - u.abs()
         k = ((2 * a / us + b) * u + many + 0.43).floor()
         left = v.log() + log_inverse_alpha - (a / (us * us) + b).log()
@@ -117,8 +119,8 @@ def poisson(rate, shape):
     return _C.where(invalid, rate, _C.where(few, counted, _accepted_of(propose)))
 
 
-def _exponential(like):
-    return _C.empty_like(like.contiguous()).exponential_()
+def _exponential(like, generator):
+    return _C.empty_like(like.contiguous()).exponential_(generator=generator)
 
 
 def _counted(limit, gap):
@@ -133,7 +135,7 @@ def _counted(limit, gap):
 
 
 @no_grad()
-def binomial(total_count, probs, shape):
+def binomial(total_count, probs, shape, generator=None):
     """Binomial numbers; `total_count` and `probs` are tensors of one dtype that expand to `shape`.
 
     Few expected successes are counted by waiting times; Hörmann's transformed rejection (BTRS) serves the
@@ -145,7 +147,7 @@ def binomial(total_count, probs, shape):
     few = n * p < _FEW
     # Successes are counted by exponential gaps, each divided by the trials that are left (Devroye).
     limit = _C.where(few, -(-p).log1p(), _C.zeros_like(p))
-    counted = _counted(limit, lambda count: _exponential(n) / (n - count).clamp(min=0.0))
+    counted = _counted(limit, lambda count: _exponential(n, generator) / (n - count).clamp(min=0.0))
     many = _C.where(few, _C.full_like(n, 4 * _FEW), n)
     q = _C.where(few, _C.full_like(p, 0.5), p)
     spread = (many * q * (1 - q)).sqrt()
@@ -159,7 +161,8 @@ def binomial(total_count, probs, shape):
     height = (mode + 1).lgamma() + (many - mode + 1).lgamma()
 
     def propose():
-        u, v = open_uniform(shape, q) - 0.5, open_uniform(shape, q)
+        u = open_uniform(shape, q, generator) - 0.5
+        v = open_uniform(shape, q, generator)
         us = 0.5 - u.abs()
         k = ((2 * a / us + b) * u + c).floor()
         inside = (k >= 0) & (k <= many)
