@@ -22,7 +22,7 @@ PLACES = (
 REQUIRED = (Path(__file__).parent / "required_names.txt").read_text().split()
 
 # Left out on purpose: nothing of the kind is there by accident.
-LEFT_OUT = ("alpha_dropout", "orthogonal")
+LEFT_OUT = ("orthogonal",)
 
 
 def is_there(name):

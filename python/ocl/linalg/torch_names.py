@@ -6,10 +6,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ocl import _C
 from ocl._C import ArgumentValueError, Tensor
 from ocl.linalg import checks
 from ocl.linalg.cholesky_factors import cholesky_factor, cholesky_inverse, cholesky_solve
+from ocl.linalg.host import on_host
 from ocl.linalg.inverse import det, inv, logdet, slogdet
 from ocl.linalg.lu_factors import LUFactor, LUFactorEx, lu_factor, lu_factor_ex, lu_unpack
 from ocl.linalg.lu_factors import lu_solve as solve_factored
@@ -29,6 +32,7 @@ __all__ = [
     "cholesky_inverse",
     "cholesky_solve",
     "det",
+    "geqrf",
     "inverse",
     "logdet",
     "lu",
@@ -80,6 +84,24 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 def qr(input: Tensor, some: bool = True) -> QR:
     """``linalg.qr``, reduced, or complete with ``some=False`` (torch.qr)."""
     return qr_factors(input, "reduced" if some else "complete")
+
+
+class GEQRF(NamedTuple):
+    """R above the Householder vectors below, and their factors."""
+
+    a: Tensor
+    tau: Tensor
+
+
+def geqrf(input: Tensor) -> GEQRF:
+    """The factors of ``qr`` as LAPACK has them. No gradient flows. (torch.geqrf)"""
+    checks.float_matrices("geqrf", input)
+    return GEQRF(*on_host(_raw_factors, input.detach()))
+
+
+def _raw_factors(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    factors, tau = np.linalg.qr(matrices, mode="raw")
+    return factors.swapaxes(-2, -1).astype(matrices.dtype), tau.astype(matrices.dtype)
 
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SVD:
@@ -157,6 +179,7 @@ for _name in (
     "cholesky_inverse",
     "cholesky_solve",
     "det",
+    "geqrf",
     "inverse",
     "logdet",
     "lu",

@@ -7,6 +7,13 @@ from ocl import _C
 from ocl._C import *  # noqa: F403
 from ocl._C import Tensor
 from ocl._C._nn._functional import *  # noqa: F403  (those that take inplace)
+from ocl.nn.dropouts import alpha_dropout, dropout1d, dropout3d, feature_alpha_dropout  # noqa: F401
+from ocl.nn.fractional_max_pool import (  # noqa: F401
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+)
 from ocl.nn.max_unpool import max_unpool1d, max_unpool2d, max_unpool3d  # noqa: F401
 from ocl.nn.sequence_losses import ctc_loss  # noqa: F401
 
@@ -78,3 +85,71 @@ def triplet_margin_with_distance_loss(
         far = _C.minimum(far, distance(positive, negative))
     losses = _C.clamp_min(margin + distance(anchor, positive) - far, 0)
     return losses if reduction == "none" else getattr(losses, reduction)()
+
+
+celu_, elu_, hardtanh_, leaky_relu_, relu_, selu_, threshold_ = (
+    getattr(Tensor, f"{_name}_")
+    for _name in ("celu", "elu", "hardtanh", "leaky_relu", "relu", "selu", "threshold")
+)
+
+
+def rrelu_(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Tensor:
+    """rrelu over its input. Matches torch.nn.functional.rrelu_."""
+    return rrelu(input, lower, upper, training, True)  # noqa: F405
+
+
+def _max_pool_with_indices(axes: int) -> Callable:
+    pool = getattr(_C, f"max_pool{axes}d")
+
+    def pool_with_indices(
+        input: Tensor,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] | None = None,
+        padding: int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+    name = f"max_pool{axes}d_with_indices"
+    pool_with_indices.__name__ = pool_with_indices.__qualname__ = name
+    pool_with_indices.__doc__ = f"The maxima of windows and their places. Matches torch.nn.functional.{name}."
+    return pool_with_indices
+
+
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(
+    _max_pool_with_indices, (1, 2, 3)
+)
+
+
+def upsample(
+    input: Tensor,
+    size: int | tuple[int, ...] | None = None,
+    scale_factor: float | tuple[float, ...] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """interpolate by its old name, with PyTorch's warning. Matches torch.nn.functional.upsample."""
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+    )
+    return _C.interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(
+    input: Tensor,
+    size: int | tuple[int, ...] | None = None,
+    scale_factor: float | tuple[float, ...] | None = None,
+) -> Tensor:
+    """upsample by the nearest neighbours. Matches torch.nn.functional.upsample_nearest."""
+    return upsample(input, size, scale_factor)
+
+
+def upsample_bilinear(
+    input: Tensor,
+    size: int | tuple[int, ...] | None = None,
+    scale_factor: float | tuple[float, ...] | None = None,
+) -> Tensor:
+    """upsample by lines between the centres of corners. Matches torch.nn.functional.upsample_bilinear."""
+    return upsample(input, size, scale_factor, "bilinear", True)

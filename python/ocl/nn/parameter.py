@@ -60,4 +60,62 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         return buffer
 
 
+class _Uninitialized:
+    """A tensor of a dtype, on a device, that has no shape yet."""
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Gives it elements, which are not set, and makes an ordinary parameter or buffer of it."""
+        self.data = _C.empty(tuple(shape), device=device or self.device, dtype=dtype or self.dtype)
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Any:
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
+            "`forward` to initialize the parameters before accessing their attributes."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict) -> Any:
+        copied = type(self)(self.requires_grad, self.device, self.dtype)
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        return type(self), (self.requires_grad, None, self.dtype)
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter whose shape a lazy module finds out: ``materialize(shape)`` makes a Parameter of it.
+    (torch.nn.parameter.UninitializedParameter)
+    """
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Parameter:
+        return Parameter.__new__(cls, _C.empty(0, device=device, dtype=dtype), requires_grad)
+
+
+class UninitializedBuffer(_Uninitialized, Tensor):
+    """A buffer whose shape a lazy module finds out. (torch.nn.parameter.UninitializedBuffer)"""
+
+    cls_to_become = Tensor
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> Tensor:
+        buffer = Tensor._make_subclass(cls, _C.empty(0, device=device, dtype=dtype), requires_grad)
+        buffer.persistent = persistent
+        buffer._is_buffer = True
+        return buffer
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether it is a parameter or a buffer without a shape. (torch.nn.parameter.is_lazy)"""
+    return isinstance(param, _Uninitialized)
+
+
 _C._set_parameter_type(Parameter)

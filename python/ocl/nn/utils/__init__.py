@@ -13,7 +13,7 @@ clip_grads_with_norm_ = _C._nn._utils.clip_grads_with_norm_
 get_total_norm = _C._nn._utils.get_total_norm
 
 if TYPE_CHECKING:
-    from ocl.nn.utils import fusion, parametrizations, parametrize  # noqa: F401
+    from ocl.nn.utils import fusion, parametrizations, parametrize, prune  # noqa: F401
     from ocl.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
     from ocl.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
     from ocl.nn.utils.hooked_norms import (
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ocl.nn.utils.init import skip_init
 
 # Imported when first asked for: few programs need them.
-_LATE_MODULES = ("convert_parameters", "fusion", "parametrizations", "parametrize")
+_LATE_MODULES = ("convert_parameters", "fusion", "parametrizations", "parametrize", "prune")
 _LATE_NAMES = {
     "fuse_conv_bn_eval": "fusion",
     "fuse_linear_bn_eval": "fusion",
@@ -62,6 +62,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

@@ -11,12 +11,17 @@ from ocl import _C, autograd
 from ocl._C import Tensor
 from ocl._C._nn import Module
 from ocl.nn import functional
+from ocl.nn.handles import Handle
 from ocl.nn.parameter import Parameter
 from ocl.nn.utils import norms
 
 __all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
 
 _HOOKS = "_norm_hooks"  # in the module's __dict__: (kind, name of the tensor) to the hook and its handle
+
+
+def _is_registered(module: Module, kind: str, name: str) -> bool:
+    return (kind, name) in module.__dict__.get(_HOOKS, {})
 
 
 class _WeightNorm:
@@ -27,7 +32,8 @@ class _WeightNorm:
         return norms.weight_of(getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v"), self.dim)
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        setattr(module, self.name, self.compute_weight(module))
+        if _is_registered(module, "weight_norm", self.name):
+            setattr(module, self.name, self.compute_weight(module))
 
 
 class _SpectralNorm:
@@ -46,14 +52,15 @@ class _SpectralNorm:
         return weight / _C.dot(u.clone(), _C.mv(matrix, v.clone()))
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        setattr(module, self.name, self.compute_weight(module, module.training))
+        if _is_registered(module, "spectral_norm", self.name):
+            setattr(module, self.name, self.compute_weight(module, module.training))
 
 
 def _register(module: Module, kind: str, hook: Any) -> None:
     hooks = module.__dict__.setdefault(_HOOKS, {})
     if any(name == hook.name for _, name in hooks):
         raise RuntimeError(f"Cannot register two {kind} hooks on the same parameter {hook.name}")
-    hooks[kind, hook.name] = (hook, module.register_forward_pre_hook(hook))
+    hooks[kind, hook.name] = (hook, Handle(module.register_forward_pre_hook(hook)))
 
 
 def _unregister(module: Module, kind: str, name: str) -> Any:

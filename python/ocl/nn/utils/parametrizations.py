@@ -1,4 +1,4 @@
-"""Parametrizations of weights by their norms: torch.nn.utils.parametrizations."""
+"""Parametrizations of weights, by norms and as orthogonal matrices: torch.nn.utils.parametrizations."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from ocl._C import Tensor
 from ocl._C._nn import Module
 from ocl.nn import functional
 from ocl.nn.utils import norms, parametrize
+from ocl.nn.utils.orthogonal_maps import orthogonal
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):

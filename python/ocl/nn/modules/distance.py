@@ -1,0 +1,11 @@
+"""Distances, where torch.nn.modules.distance has them."""
+
+from ocl.nn import (
+    CosineSimilarity,
+    PairwiseDistance,
+)
+
+__all__ = [
+    "CosineSimilarity",
+    "PairwiseDistance",
+]
