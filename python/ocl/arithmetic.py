@@ -11,7 +11,9 @@ import numpy as np
 from ocl import _C
 from ocl._C import ArgumentTypeError, Tensor
 from ocl.shapes import is_shapes_only
+from ocl.special.bessel import i0
 from ocl.special.composed import multigammaln
+from ocl.special.gamma_functions import igamma, igammac
 
 __all__ = [
     "deg2rad",
@@ -19,6 +21,9 @@ __all__ = [
     "float_power",
     "frexp",
     "gcd",
+    "i0",
+    "igamma",
+    "igammac",
     "lcm",
     "ldexp",
     "mvlgamma",

@@ -36,6 +36,9 @@ _WRITTEN = (
     "gcd",
     "greater",
     "greater_equal",
+    "i0",
+    "igamma",
+    "igammac",
     "index_fill",
     "index_reduce",
     "lcm",
@@ -131,7 +134,7 @@ _set_method("fill_diagonal_", _fill_diagonal_)
 # Those that PyTorch has as functions beside the methods.
 _FUNCTIONS = (
     "abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil celu "
-    "clamp clamp_max clamp_min clip cos cosh deg2rad erf erfc exp exp2 expm1 fill fix floor frac gcd "
+    "clamp clamp_max clamp_min clip cos cosh deg2rad erf erfc exp exp2 expm1 fill fix floor frac gcd i0 "
     "index_put lcm ldexp log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal relu round "
     "rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc xlogy zero"
 )

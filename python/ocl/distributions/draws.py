@@ -12,7 +12,7 @@ from ocl import _C
 from ocl._C import Tensor
 from ocl.autograd import no_grad
 from ocl.autograd.function import Function, once_differentiable
-from ocl.distributions.incomplete_gamma import log_sample_slope
+from ocl.special.incomplete_gamma import log_sample_slope
 from ocl.type_info import finfo
 
 __all__ = ["binomial", "log_gamma", "open_uniform", "poisson", "von_mises_angle"]

@@ -7,8 +7,8 @@ from ocl.distributions import constraints
 from ocl.distributions.distribution import Distribution
 from ocl.distributions.draws import log_gamma
 from ocl.distributions.exp_family import ExponentialFamily
-from ocl.distributions.incomplete_gamma import gammainc
 from ocl.distributions.utils import broadcast_all
+from ocl.special.incomplete_gamma import gammainc
 from ocl.type_info import finfo
 
 __all__ = ["Beta", "Chi2", "Dirichlet", "FisherSnedecor", "Gamma", "StudentT"]

@@ -11,7 +11,7 @@ from support import skip_without, to_numpy
 
 import ocl
 from ocl import distributions
-from ocl.distributions.incomplete_gamma import gammainc, log_sample_slope
+from ocl.special.incomplete_gamma import gammainc, log_sample_slope
 
 COUNT = 20000
 KOLMOGOROV_SMIRNOV = 2.0 / math.sqrt(COUNT)  # exceeded once in 1500 draws by chance; the seed is fixed

@@ -1,6 +1,5 @@
-"""The regularized incomplete gamma function P(a, x), the cdf of a standard gamma distribution, and the
-derivative of
-a sample by its concentration.
+"""The regularized incomplete gamma functions P(a, x), the cdf of a standard gamma distribution, and Q(a, x).
+Also the derivative of a sample by its concentration.
 
 A series serves x < 1. Elsewhere the density is integrated from x to the nearer tail, by Gauss-Legendre
 quadrature over
@@ -16,7 +15,7 @@ from ocl import _C
 from ocl._C import Tensor
 from ocl.autograd.function import Function, once_differentiable
 
-__all__ = ["gammainc", "log_sample_slope"]
+__all__ = ["gammainc", "gammaincc", "log_sample_slope"]
 
 _NODES, _WEIGHTS = (
     (part / 2 + shift) for part, shift in zip(np.polynomial.legendre.leggauss(40), (0.5, 0.0), strict=True)
@@ -28,8 +27,8 @@ _NEGLIGIBLE = 40.0  # The integral ends where the density is exp(-40) of that at
 
 def _exp_remainder(v):
     """exp(v) - 1 - v without cancellation near 0."""
-    series = _C.full_like(v, 1 / math.factorial(14))
-    for n in range(13, 1, -1):
+    series = _C.full_like(v, 1 / math.factorial(20))
+    for n in range(19, 1, -1):
         series = series * v + 1 / math.factorial(n)
     return _C.where(v.abs() < 1, series * v * v, v.expm1() - v)
 
@@ -115,31 +114,82 @@ def log_sample_slope(a, log_x):
     return _C.where(small, _series(a, log_x.clamp(max=0.0))[1], by_tail)
 
 
+def _complement_by_series(a, x):
+    """Q(a, x) for x < 1, without cancellation where a is small."""
+    log_x = x.log()
+    term, total = -x, -x / (a + 1)
+    for n in range(2, _SERIES_TERMS + 1):
+        term = term * -x / n
+        total = total + term / (a + n)
+    power = a * log_x - (a + 1).lgamma()
+    return -power.expm1() - a * power.exp() * total
+
+
+def _lower(a, x, inner, log_x):
+    density = _log_density(a, inner).exp()
+    integral, upper = _tail(a, inner, with_slope=False)
+    by_tail = _C.where(upper, 1 - density * integral, density * integral)
+    by_series = _series(a, log_x)[0] * (a * log_x - log_x.exp() - (a + 1).lgamma()).exp()
+    return _C.where(x < 1, by_series, by_tail)
+
+
+def _upper(a, x, inner, log_x):
+    density = _log_density(a, inner).exp()
+    integral, upper = _tail(a, inner, with_slope=False)
+    by_tail = _C.where(upper, density * integral, 1 - density * integral)
+    return _C.where(x < 1, _complement_by_series(a, log_x.exp()), by_tail)
+
+
+def _slope(a, x):
+    """dP / dx, differentiable by x."""
+    return (_log_density(a, x) - x.log()).exp()
+
+
 class _GammaInc(Function):
-    """P(a, x) with gradients of both arguments."""
+    """P(a, x), or Q(a, x) where `sign` is -1, with gradients of both arguments."""
 
     @staticmethod
-    def forward(ctx, a: Tensor, x: Tensor) -> Tensor:
+    def forward(ctx, a: Tensor, x: Tensor, sign: int) -> Tensor:
         ctx.save_for_backward(a, x)
-        inner = x.clamp(min=1.0, max=_FAR)
-        log_x = x.clamp(max=1.0).log()
-        density = _log_density(a, inner).exp()
-        integral, upper = _tail(a, inner, with_slope=False)
-        by_tail = _C.where(upper, 1 - density * integral, density * integral)
-        by_series = _series(a, log_x)[0] * (a * log_x - log_x.exp() - (a + 1).lgamma()).exp()
-        return _C.where(x < 1, by_series, by_tail)
+        ctx.sign = sign
+        part = _lower if sign > 0 else _upper
+        return part(a, x, x.clamp(min=1.0, max=_FAR), x.clamp(max=1.0).log())
 
     @staticmethod
     @once_differentiable
     def backward(ctx, grad):
         a, x = ctx.saved_tensors
-        by_log = _log_density(a, x).exp()
-        return -grad * by_log * log_sample_slope(a, x.log()), grad * by_log / x
+        slope = grad * ctx.sign * _slope(a, x)
+        return -slope * x * log_sample_slope(a, x.log()), slope, None
+
+
+class _GammaIncOfX(Function):
+    """P(a, x) or Q(a, x) for a fixed `a`, differentiable by x as often as wanted."""
+
+    @staticmethod
+    def forward(ctx, a: Tensor, x: Tensor, sign: int) -> Tensor:
+        return _GammaInc.forward(ctx, a, x, sign)
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, x = ctx.saved_tensors
+        return None, grad * ctx.sign * _slope(a, x), None
+
+
+def _incomplete(a, x, sign):
+    return (_GammaInc if a.requires_grad else _GammaIncOfX).apply(a, x, sign)
 
 
 def gammainc(a, x):
-    """P(a, x), differentiable once by both arguments; x >= 0 and a > 0 of one shape.
+    """P(a, x) for x >= 0 and a > 0 of one shape.
+
+    It is differentiable once by both arguments, or by x alone as often as wanted.
 
     Matches torch.special.gammainc, which has no gradient by a.
     """
-    return _GammaInc.apply(a, x)
+    return _incomplete(a, x, 1)
+
+
+def gammaincc(a, x):
+    """Q(a, x) = 1 - P(a, x), as gammainc. Matches torch.special.gammaincc."""
+    return _incomplete(a, x, -1)
