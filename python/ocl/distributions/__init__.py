@@ -32,6 +32,7 @@ from ocl.distributions.distribution import Distribution
 from ocl.distributions.exp_family import ExponentialFamily
 from ocl.distributions.gamma_family import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
 from ocl.distributions.kl import kl_divergence, register_kl
+from ocl.distributions.lkj_cholesky import LKJCholesky
 from ocl.distributions.multivariate_normal import LowRankMultivariateNormal, MultivariateNormal
 from ocl.distributions.transformed import (
     Gumbel,
@@ -71,6 +72,7 @@ from ocl.distributions.transforms import (
     identity_transform,
 )
 from ocl.distributions.von_mises import VonMises
+from ocl.distributions.wishart import Wishart
 
 __all__ = [
     "AbsTransform",
@@ -102,6 +104,7 @@ __all__ = [
     "IndependentTransform",
     "InverseGamma",
     "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
     "LogisticNormal",
@@ -134,6 +137,7 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "constraints",
     "identity_transform",

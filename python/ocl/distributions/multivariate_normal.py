@@ -26,6 +26,12 @@ def solve_lower(lower, matrix):
     return linalg.solve_triangular(lower, matrix, upper=False)
 
 
+def inverse_of_product(lower):
+    """The inverse of lower @ lower.mT."""
+    inverse = solve_lower(lower, _eye(lower))
+    return inverse.mT @ inverse
+
+
 def square_norm(matrix):
     """The sum of squares of each matrix."""
     return matrix.square().sum((-2, -1))
@@ -98,7 +104,7 @@ class MultivariateNormal(_Normals):
         if name == "covariance_matrix":
             self._factor = linalg.cholesky(matrix)
         else:
-            self._factor = matrix if name == "scale_tril" else _factor_of_precision(matrix)
+            self._factor = matrix if name == "scale_tril" else factor_of_precision(matrix)
 
     @lazy_property
     def scale_tril(self):
@@ -113,8 +119,7 @@ class MultivariateNormal(_Normals):
     @lazy_property
     def precision_matrix(self):
         """The inverse of the covariance."""
-        inverse = solve_lower(self._factor, _eye(self._factor))
-        return (inverse.mT @ inverse).expand(self._batch_shape + self._factor.shape[-2:])
+        return inverse_of_product(self._factor).expand(self._batch_shape + self._factor.shape[-2:])
 
     @property
     def variance(self):
@@ -136,7 +141,7 @@ class MultivariateNormal(_Normals):
         return (self._factor,)
 
 
-def _factor_of_precision(precision):
+def factor_of_precision(precision):
     """The factor of the inverse: flipped axes make the inverse of a factor lower triangular."""
     flipped = linalg.cholesky(precision.flip((-2, -1)))
     upper = flipped.flip((-2, -1)).mT

@@ -140,6 +140,10 @@ CASES = [
             "cov_diag": vectors(4, 0.3, 2.0),
         },
     ),
+    Case("Wishart", {"df": (5.0, 9.0), "scale_tril": lower_factors(3)}),
+    Case("Wishart", {"df": (5.0, 9.0), "covariance_matrix": covariances(3)}),
+    Case("Wishart", {"df": (5.0, 9.0), "precision_matrix": covariances(3)}),
+    Case("LKJCholesky", {"dim": 4, "concentration": POSITIVE}),
 ]
 
 # The pairs of kl_divergence: parameters of both, where those of the rows above do not give a finite result.
