@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 
 from ocl import _C
@@ -58,7 +59,7 @@ def _unevenly(x: Tensor, dim: int, points: Tensor, edge_order: int) -> Tensor:
 
 
 def _dimensions(input: Tensor, dim: int | Sequence[int] | None, edge_order: int) -> list[int]:
-    given = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+    given = range(input.ndim) if dim is None else [dim] if isinstance(dim, numbers.Integral) else dim
     found = []
     for d in given:
         if not -input.ndim <= d < input.ndim:
@@ -79,7 +80,7 @@ def _dimensions(input: Tensor, dim: int | Sequence[int] | None, edge_order: int)
 
 def _spacings(spacing: float | Tensor | Sequence, count: int) -> list[float] | list[Tensor]:
     """One spacing for each dimension, a number or the coordinates of the samples."""
-    if isinstance(spacing, (int, float)):
+    if isinstance(spacing, numbers.Real):
         return [spacing] * count
     spacings = [spacing] if isinstance(spacing, Tensor) else list(spacing)
     if len(spacings) != count:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -223,7 +224,7 @@ def histogramdd(
         )
     dimensions = input.shape[-1]
     weight = _checked_weight("histogramdd", input, tuple(input.shape[:-1]), weight)
-    each = [bins] * dimensions if isinstance(bins, int) else list(bins)
+    each = [bins] * dimensions if isinstance(bins, numbers.Integral) else list(bins)
     if len(each) != dimensions:
         raise ArgumentValueError(
             f"histogramdd: expected {dimensions} sequences of bin edges for a {dimensions}-dimensional "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 
 from ocl import _C
@@ -37,7 +38,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
     """The shape that all of `shapes` broadcast to. (torch.broadcast_shapes)"""
-    each = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    each = [(shape,) if isinstance(shape, numbers.Integral) else tuple(shape) for shape in shapes]
     for shape in each:
         if any(size < 0 for size in shape):
             raise ArgumentValueError(
@@ -79,7 +80,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     """
     if indices.is_floating_point() or indices.dtype == _C.bool_:
         raise ArgumentTypeError(f"unravel_index: expected integers for indices, got {indices.dtype}")
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    sizes = (shape,) if isinstance(shape, numbers.Integral) else tuple(shape)
     if any(size < 0 for size in sizes):
         raise ArgumentValueError(f"unravel_index: shape cannot have negative values, got {sizes}")
     if 0 in sizes and indices.numel():

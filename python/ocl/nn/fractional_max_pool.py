@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 
 from ocl import _C
@@ -23,10 +24,10 @@ Ratios = float | Sequence[float]
 
 
 def _each(name: str, what: str, given: Sizes | Ratios, axes: int) -> tuple:
-    numbers = (given,) * axes if isinstance(given, (int, float)) else tuple(given)
-    if len(numbers) != axes:
-        raise _C.ArgumentValueError(f"{name}: expected {what} of {axes} numbers, got {numbers}")
-    return numbers
+    each = (given,) * axes if isinstance(given, numbers.Real) else tuple(given)
+    if len(each) != axes:
+        raise _C.ArgumentValueError(f"{name}: expected {what} of {axes} numbers, got {each}")
+    return each
 
 
 def _starts(samples: Tensor, size: int, window: int, count: int) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ class _ConstantPad(Module):
 
     def _set(self, padding: int | Sequence[int], value: float) -> None:
         count = 2 * self._axes
-        self.padding = (padding,) * count if isinstance(padding, int) else tuple(padding)
+        self.padding = (padding,) * count if isinstance(padding, numbers.Integral) else tuple(padding)
         if len(self.padding) != count:
             raise ValueError(
                 f"{type(self).__name__}: expected {count} amounts of padding, got {self.padding}"
