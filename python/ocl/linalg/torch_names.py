@@ -14,6 +14,7 @@ from ocl.linalg import checks
 from ocl.linalg.cholesky_factors import cholesky_factor, cholesky_inverse, cholesky_solve
 from ocl.linalg.host import on_host
 from ocl.linalg.inverse import det, inv, logdet, slogdet
+from ocl.linalg.low_rank import pca_lowrank, svd_lowrank
 from ocl.linalg.lu_factors import LUFactor, LUFactorEx, lu_factor, lu_factor_ex, lu_unpack
 from ocl.linalg.lu_factors import lu_solve as solve_factored
 from ocl.linalg.orthogonal import QR, householder_product
@@ -41,10 +42,12 @@ __all__ = [
     "matrix_exp",
     "matrix_power",
     "orgqr",
+    "pca_lowrank",
     "pinverse",
     "qr",
     "slogdet",
     "svd",
+    "svd_lowrank",
     "triangular_solve",
     "vander",
 ]

@@ -123,6 +123,25 @@ max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(
 )
 
 
+def _adaptive_max_pool_with_indices(axes: int) -> Callable:
+    pool = getattr(_C, f"adaptive_max_pool{axes}d")
+
+    def pool_with_indices(
+        input: Tensor, output_size: int | tuple[int | None, ...], return_indices: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        return pool(input, output_size, True)
+
+    name = f"adaptive_max_pool{axes}d_with_indices"
+    pool_with_indices.__name__ = pool_with_indices.__qualname__ = name
+    pool_with_indices.__doc__ = f"The maxima of parts and their places. Matches torch.nn.functional.{name}."
+    return pool_with_indices
+
+
+adaptive_max_pool1d_with_indices, adaptive_max_pool2d_with_indices, adaptive_max_pool3d_with_indices = map(
+    _adaptive_max_pool_with_indices, (1, 2, 3)
+)
+
+
 def upsample(
     input: Tensor,
     size: int | tuple[int, ...] | None = None,

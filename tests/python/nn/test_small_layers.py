@@ -67,6 +67,7 @@ def test_upsampling():
 def test_max_pools_with_indices(axes):
     name = f"max_pool{axes}d_with_indices"
     alike(lambda lib, x: getattr(lib.nn.functional, name)(x, 2, 1), drawn(2, 3, *[5] * axes))
+    alike(lambda lib, x: getattr(lib.nn.functional, f"adaptive_{name}")(x, 3), drawn(2, 3, *[5] * axes))
 
 
 def test_functions_over_their_input():
@@ -216,7 +217,7 @@ def test_what_fractional_max_pools_refuse(call):
 
 
 def softmaxes(**named):
-    ours, theirs = (lib.nn.AdaptiveLogSoftmaxWithLoss(16, 20, [4, 10, 15], **named) for lib in (ocl, torch))
+    ours, theirs = (lib.nn.AdaptiveLogSoftmaxWithLoss(64, 20, [4, 10, 15], **named) for lib in (ocl, torch))
     ours.load_state_dict({n: ocl.tensor(t.numpy()) for n, t in theirs.state_dict().items()})
     return ours, theirs
 
@@ -225,7 +226,7 @@ def softmaxes(**named):
 def test_adaptive_softmax(named):
     ours, theirs = softmaxes(**named)
     assert repr(ours) == repr(theirs)
-    x, target = drawn(9, 16), np.array([0, 19, 4, 3, 10, 14, 15, 9, 0])
+    x, target = drawn(9, 64), np.array([0, 19, 4, 3, 10, 14, 15, 9, 0])
     for rows in (slice(None), slice(0, 1), 3):  # all, one class alone, one without a batch
         alike(lambda lib, x, t: tuple((ours if lib is ocl else theirs)(x, t)), x[rows], target[rows])
     for (name, p), (_, q) in zip(ours.named_parameters(), theirs.named_parameters(), strict=True):
@@ -245,9 +246,9 @@ def test_cutoffs_that_are_refused(cutoffs):
 def test_targets_that_are_refused():
     for lib, net in zip((ocl, torch), softmaxes(), strict=True):
         with pytest.raises(RuntimeError, match="Target values should be in"):
-            net(lib.ones(2, 16), lib.tensor([1, 20]))
+            net(lib.ones(2, 64), lib.tensor([1, 20]))
         with pytest.raises(RuntimeError, match="same size in the batch dimension"):
-            net(lib.ones(2, 16), lib.tensor([1, 2, 3]))
+            net(lib.ones(2, 64), lib.tensor([1, 2, 3]))
 
 
 # --- nn.modules ---

@@ -15,7 +15,12 @@ get_total_norm = _C._nn._utils.get_total_norm
 if TYPE_CHECKING:
     from ocl.nn.utils import fusion, parametrizations, parametrize, prune  # noqa: F401
     from ocl.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
-    from ocl.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+    from ocl.nn.utils.fusion import (
+        fuse_conv_bn_eval,
+        fuse_conv_bn_weights,
+        fuse_linear_bn_eval,
+        fuse_linear_bn_weights,
+    )
     from ocl.nn.utils.hooked_norms import (
         remove_spectral_norm,
         remove_weight_norm,
@@ -28,7 +33,9 @@ if TYPE_CHECKING:
 _LATE_MODULES = ("convert_parameters", "fusion", "parametrizations", "parametrize", "prune")
 _LATE_NAMES = {
     "fuse_conv_bn_eval": "fusion",
+    "fuse_conv_bn_weights": "fusion",
     "fuse_linear_bn_eval": "fusion",
+    "fuse_linear_bn_weights": "fusion",
     "parameters_to_vector": "convert_parameters",
     "remove_spectral_norm": "hooked_norms",
     "remove_weight_norm": "hooked_norms",
@@ -56,7 +63,9 @@ __all__ = [
     "clip_grad_value_",
     "clip_grads_with_norm_",
     "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
     "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
     "fusion",
     "get_total_norm",
     "parameters_to_vector",
