@@ -121,7 +121,9 @@ def _complement_by_series(a, x):
     for n in range(2, _SERIES_TERMS + 1):
         term = term * -x / n
         total = total + term / (a + n)
-    power = a * log_x - (a + 1).lgamma()
+    above = a + 1
+    lost = a - (above - 1)  # what rounding took from a small a
+    power = a * log_x - above.lgamma() + np.euler_gamma * lost
     return -power.expm1() - a * power.exp() * total
 
 

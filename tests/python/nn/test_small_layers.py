@@ -331,6 +331,15 @@ def test_an_orthogonal_start_is_kept():
     np.testing.assert_allclose(net.weight.detach().numpy(), start.numpy(), atol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
+def test_matrices_without_reflections_can_be_assigned(shape):
+    assigned = np.diag([1, -1, 1, -1, 1])[: shape[0], : shape[1]].astype(np.float32)
+    net = ocl.nn.Linear(*shape[::-1])
+    ocl.nn.utils.parametrizations.orthogonal(net, "weight", "householder", use_trivialization=False)
+    net.weight = ocl.tensor(assigned)
+    np.testing.assert_allclose(net.weight.detach().numpy(), assigned, atol=1e-6)
+
+
 def test_what_orthogonal_refuses():
     for lib in (torch, ocl):
         orthogonal = lib.nn.utils.parametrizations.orthogonal
