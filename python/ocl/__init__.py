@@ -26,7 +26,7 @@ from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, devi
 from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
 from ocl import func  # isort: skip
-from ocl import arithmetic, creation, differences, drawing, questions, statistics, views  # isort: skip
+from ocl import arithmetic, creation, differences, drawing, placement, questions, statistics, views  # isort: skip
 from ocl import in_place  # isort: skip  (it takes methods of the others)
 from ocl.amp import GradScaler
 from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
@@ -55,15 +55,7 @@ from ocl.drawing import *  # noqa: F403
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.in_place import *  # noqa: F403
 from ocl.linalg.torch_names import *  # noqa: F403
-from ocl.placement import (
-    argwhere,
-    diag,
-    diag_embed,
-    diagflat,
-    diagonal_scatter,
-    select_scatter,
-    slice_scatter,
-)
+from ocl.placement import *  # noqa: F403
 from ocl.questions import *  # noqa: F403
 from ocl.serialization import load, save
 from ocl.shapes import shapes_only
@@ -172,7 +164,17 @@ def __dir__():
 __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     *(
         name
-        for module in (arithmetic, creation, differences, drawing, in_place, questions, statistics, views)
+        for module in (
+            arithmetic,
+            creation,
+            differences,
+            drawing,
+            in_place,
+            placement,
+            questions,
+            statistics,
+            views,
+        )
         for name in module.__all__
     ),
     *linalg.torch_names.__all__,
@@ -182,13 +184,6 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "OutOfMemoryError",
     "Size",
     "Tensor",
-    "argwhere",
-    "diag",
-    "diag_embed",
-    "diagflat",
-    "diagonal_scatter",
-    "select_scatter",
-    "slice_scatter",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",

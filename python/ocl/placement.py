@@ -1,4 +1,4 @@
-"""Tensors with others in a part of them, made of other operators."""
+"""Tensors with others in a part of them, made of other operators, and where that part is."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ __all__ = [
     "diagonal_scatter",
     "select_scatter",
     "slice_scatter",
+    "where",
 ]
 
 
@@ -100,6 +101,19 @@ def slice_scatter(
 def argwhere(input: Tensor) -> Tensor:
     """The coordinates [count, rank] of what is not 0. Waits for their number. (torch.argwhere)"""
     return _C.nonzero(input)
+
+
+def where(
+    condition: Tensor | bool, input: Tensor | float | None = None, other: Tensor | float | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """input where the condition holds, other elsewhere. (torch.where)
+
+    The condition alone gives the coordinates of what is not 0, a vector for each dimension, and waits for
+    their number.
+    """
+    if input is None and other is None:
+        return _C.nonzero(condition, as_tuple=True)
+    return _C.where(condition, input, other)
 
 
 Tensor.argwhere = argwhere

@@ -112,3 +112,14 @@ def test_errors(call):
 @pytest.mark.parametrize("x", [np.array([[0, 2], [3, 0]]), floats(), np.zeros((0, 2), np.float32)])
 def test_argwhere(x):
     compare(lambda lib, x: lib.argwhere(x.detach()), x)
+
+
+@pytest.mark.parametrize(
+    "x", [np.array([[0, 2], [3, 0]]), floats(), np.zeros((0, 2), np.float32), floats(4) > 0]
+)
+def test_where_of_a_condition_alone(x):
+    expected, got = (lib.where(lib.tensor(x)) for lib in (torch, ocl))
+    assert [p.tolist() for p in got] == [p.tolist() for p in expected] and isinstance(got, tuple)
+    assert ocl.where(ocl.tensor([True, False]), 1.0, ocl.tensor(2.0)).tolist() == [1, 2]
+    with pytest.raises(TypeError, match="where"):
+        ocl.where(ocl.tensor([True]), 1.0)
