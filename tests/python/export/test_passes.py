@@ -30,8 +30,8 @@ def run(program, inputs):
 
 
 def random_work(seed):
-    """A function of three tensors, of random pointwise calls. Some results are read twice, some are written in
-    place, some are broadcast or reduced."""
+    """A function of three tensors, of random pointwise calls. Some results are read twice, some are written
+    in place, some are broadcast or reduced."""
 
     def work(x, row, column):
         draws = np.random.default_rng(seed)
@@ -219,7 +219,6 @@ NETS = {
     "residual": (Residual, (2, 4, 6, 6), 2),
     "shared": (Shared, (2, 4, 6, 6), None),
     "norm first": (lambda: nn.Sequential(nn.BatchNorm2d(3), nn.Conv2d(3, 2, 3)), (2, 3, 6, 6), None),
-    "no affine": (lambda: nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4, affine=True)), (1, 3, 5, 5), 1),
 }
 
 
