@@ -298,7 +298,11 @@ def seconds_to_first_step(device, cache):
     command = [sys.executable, __file__, "--device", device, "first-step"]
     start = time.time()
     result = subprocess.run(
-        command, env={**os.environ, "OCL_KERNEL_CACHE": cache}, capture_output=True, text=True
+        command,
+        # PoCL keeps a cache of its own beside ours.
+        env={**os.environ, "OCL_KERNEL_CACHE": cache, "POCL_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
     )
     if result.returncode:
         sys.exit(f"bench.py: the fresh process failed:\n{result.stderr}")
