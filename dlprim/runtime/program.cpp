@@ -9,6 +9,7 @@
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
+#include "dlprim/runtime/measured_choices.h"
 #include "dlprim/runtime/kernel_sources.h"
 #include "dlprim/runtime/kernel_warnings.h"
 #include "dlprim/runtime/program_patch.h"
@@ -290,11 +291,11 @@ bool ProgramTable::compiles_in(const LaunchShape& shape, Kernel& kernel) {
 }
 
 void ProgramTable::store_some() {
-  constexpr auto quiet = std::chrono::seconds(2);
+  constexpr auto quiet = std::chrono::seconds(30);
   std::lock_guard<std::mutex> lock(unstored_mutex_);
-  if (unstored_.empty()) return;
+  if (unstored_.empty() || measures_choices) return;
   const auto now = std::chrono::steady_clock::now();
-  if (now - last_compiled_ > quiet && 5 * storing_ < now - first_compiled_) store_one();
+  if (now - last_compiled_ > quiet && 20 * storing_ < now - first_compiled_) store_one();
 }
 
 void ProgramTable::store_rest() {

@@ -122,8 +122,8 @@ class ProgramTable {
    * earlier would lack it.
    *
    * For a binary PoCL compiles all kernels of the program once more, which took ten of the eighteen seconds
-   * before the first result. So this writes one at most, none while new kernels come, and takes a fifth of
-   * the time at most. At the process's end store_rest() writes what is left.
+   * before the first result. So this writes one at most, none until no kernel was new for half a minute, and
+   * takes a twentieth of the time. At the process's end store_rest() writes what is left.
    */
   void store_some();
   void store_rest();
