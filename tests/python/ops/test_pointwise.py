@@ -263,7 +263,7 @@ def test_python_operators_on_integers(text):
 
 
 FIRST_ARGUMENTS = {"polygamma": (2,)}
-# Those with cases of their own, in tests/python of ocl.special.
+# Those with cases of their own, in test_special_functions.py and its neighbours.
 SPECIAL_NAMES_ELSEWHERE = {
     *("multigammaln", "ndtr", "gammainc", "gammaincc", "zeta", "modified_bessel_i0", "modified_bessel_i1"),
     *ocl.special.polynomials.__all__,
