@@ -35,3 +35,16 @@ def import_torchvision(what):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return load_torchvision()
+
+
+def evaluated_net(make):
+    """A net of PyTorch's, drawn by seed 0, in eval mode, without parameters whose elements are all equal."""
+    import torch
+
+    torch.manual_seed(0)
+    net = make().eval()
+    with torch.no_grad():
+        for parameter in net.parameters():
+            if parameter.numel() > 1 and parameter.std() == 0:
+                parameter += 0.1 * torch.randn_like(parameter)
+    return net

@@ -5,7 +5,7 @@ import math
 from ocl import _C, linalg
 from ocl.distributions import constraints
 from ocl.distributions.distribution import Distribution
-from ocl.distributions.utils import broadcast_shapes, lazy_property
+from ocl.distributions.utils import broadcast_shapes, lazy_property, the_one_given
 
 __all__ = ["LowRankMultivariateNormal", "MultivariateNormal"]
 
@@ -82,17 +82,12 @@ class MultivariateNormal(_Normals):
     ):
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        matrices = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        given = {name: matrix for name, matrix in matrices.items() if matrix is not None}
-        if len(given) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        ((name, matrix),) = given.items()
+        name, matrix = the_one_given(
+            ValueError,
+            covariance_matrix=covariance_matrix,
+            precision_matrix=precision_matrix,
+            scale_tril=scale_tril,
+        )
         if matrix.dim() < 2:
             raise ValueError(
                 f"{name} must be at least two-dimensional, with optional leading batch dimensions"

@@ -18,6 +18,14 @@ __all__ = [
 ]
 
 
+def the_one_given(error, **values):
+    """The name and the value of the only one that is not None. Raises `error` for none and for several."""
+    given = [(name, value) for name, value in values.items() if value is not None]
+    if len(given) != 1:
+        raise error(f"Exactly one of {' or '.join(values)} may be specified.")
+    return given[0]
+
+
 def broadcast_shapes(*shapes):
     """The shape that all `shapes` broadcast to. Raises RuntimeError where there is none."""
     result = [1] * max(map(len, shapes), default=0)

@@ -15,7 +15,7 @@ from ocl.distributions.multivariate_normal import (
     half_log_det,
     inverse_of_product,
 )
-from ocl.distributions.utils import broadcast_shapes, lazy_property
+from ocl.distributions.utils import broadcast_shapes, lazy_property, the_one_given
 from ocl.special.composed import multigammaln
 from ocl.type_info import finfo
 
@@ -47,17 +47,12 @@ class Wishart(ExponentialFamily):
     def __init__(
         self, df, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None
     ):
-        matrices = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        given = {name: matrix for name, matrix in matrices.items() if matrix is not None}
-        if len(given) != 1:
-            raise AssertionError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        ((name, matrix),) = given.items()
+        name, matrix = the_one_given(
+            AssertionError,
+            covariance_matrix=covariance_matrix,
+            precision_matrix=precision_matrix,
+            scale_tril=scale_tril,
+        )
         if matrix.dim() < 2:
             raise ValueError(
                 "scale_tril must be at least two-dimensional, with optional leading batch dimensions"

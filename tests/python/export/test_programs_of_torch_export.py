@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from comparisons import import_torchvision, not_compared
+from comparisons import evaluated_net, import_torchvision, not_compared
 
 import ocl
 
@@ -160,14 +160,8 @@ def marked(names, *rest):
 
 def drawn_net(name):
     """A net in eval mode without parameters whose elements are all equal, and its arguments."""
-    torch.manual_seed(0)
     make, draw = NETS[name]
-    net = make().eval()
-    with torch.no_grad():
-        for parameter in net.parameters():
-            if parameter.numel() > 1 and parameter.std() == 0:
-                parameter += 0.1 * torch.randn_like(parameter)
-    return net, *draw()
+    return evaluated_net(make), *draw()
 
 
 def imported(net, args, kwargs, decomposed=False):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from comparisons import import_torchvision, not_compared
+from comparisons import evaluated_net, import_torchvision, not_compared
 
 pytest.importorskip("onnx.checker", reason="NOT TESTED: ocl.onnx, as there is no package onnx")
 
@@ -103,14 +103,8 @@ def flat(result):
 
 def drawn_net(name):
     """A net without parameters whose elements are all equal, and its input."""
-    torch.manual_seed(0)
     make, draw = NETS[name]
-    net = make().eval()
-    with torch.no_grad():
-        for parameter in net.parameters():
-            if parameter.numel() > 1 and parameter.std() == 0:
-                parameter += 0.1 * torch.randn_like(parameter)
-    return net, draw()
+    return evaluated_net(make), draw()
 
 
 def exported(net, x, path, dynamo):
