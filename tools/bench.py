@@ -5,6 +5,7 @@
     tools/bench.py --against torch --profile    # and where its time goes, per kernel
     tools/bench.py --model lstm --against torch # of an LSTM language model
     tools/bench.py --model gpt2 --against torch --precision high  # of GPT-2 small, on a GPU
+    tools/bench.py --model gpt2 --against torch --amp bfloat16    # under autocast on both sides
     tools/bench.py nets --against torch         # steps of whole nets of ocl.models, on both
     tools/bench.py nets --nets resnet50,vgg16 --precision high --inference
     tools/bench.py nets --nets resnet50 --dtype bfloat16 --inference
@@ -32,7 +33,7 @@ from pathlib import Path
 
 import numpy as np
 from bare_launch import bare_launch
-from benchmarks import USUAL_NETS, add_dtype_option, check_dtype
+from benchmarks import USUAL_NETS, add_amp_option, add_dtype_option, autocast, check_dtype
 from benchmarks.gpt2 import Sizes, gpt2_batch, make_gpt2
 from benchmarks.timing import CLOCKS, by_turns, in_milliseconds, seconds_of_steps, spread
 
@@ -143,20 +144,20 @@ MODELS = {
 class Trainer:
     """Training steps of one library; `wait` returns when the device has done what it was given."""
 
-    def __init__(self, library, wait, model, device=None):
-        self.wait = wait
+    def __init__(self, library, wait, model, device, amp=None):
+        self.library, self.wait, self.device, self.amp = library, wait, device, amp
         self.net = model.make_net(library)
         self.inputs, self.target = map(library.tensor, model.make_batch())
-        if device:  # beside the library's default
-            self.net.to(device)
-            self.inputs, self.target = self.inputs.to(device), self.target.to(device)
+        self.net.to(device)
+        self.inputs, self.target = self.inputs.to(device), self.target.to(device)
         self.optimizer = model.make_optimizer(library, self.net.parameters())
         self.cross_entropy = library.nn.functional.cross_entropy
 
     def step(self):
         """Forward, loss, backward and optimizer."""
         self.optimizer.zero_grad()
-        loss = self.cross_entropy(self.net(self.inputs), self.target)
+        with autocast(self.library, self.device, self.amp):
+            loss = self.cross_entropy(self.net(self.inputs), self.target)
         loss.backward()
         self.optimizer.step()
         return loss
@@ -165,12 +166,12 @@ class Trainer:
         return seconds_of_steps(self.step, self.wait, options.steps, options.clock)
 
 
-def make_torch_trainer(model, threads=TORCH_THREADS, device="cpu"):
+def make_torch_trainer(model, threads=TORCH_THREADS, device="cpu", amp=None):
     import torch
 
     torch.set_num_threads(threads)
     torch.manual_seed(0)
-    return Trainer(torch, torch.cuda.synchronize if device == "cuda" else lambda: None, model, device)
+    return Trainer(torch, torch.cuda.synchronize if device == "cuda" else lambda: None, model, device, amp)
 
 
 def torch_beside(model, options):
@@ -180,7 +181,7 @@ def torch_beside(model, options):
 
     device = torch_device(options)
     torch.set_float32_matmul_precision(options.precision)
-    return make_torch_trainer(model, options.threads, device), describe(device, options)
+    return make_torch_trainer(model, options.threads, device, options.amp), describe(device, options)
 
 
 # --- bench.py --against torch
@@ -193,7 +194,7 @@ def bench_step(options):
         ocl.set_float32_matmul_precision(options.precision)
     options.precision = ocl.get_float32_matmul_precision()
     model = MODELS[options.model]
-    trainers = {"ocl": Trainer(ocl, ocl.synchronize, model)}
+    trainers = {"ocl": Trainer(ocl, ocl.synchronize, model, options.device, options.amp)}
     where = {"ocl": ocl.get_device_name()}
     if options.against == "torch":
         trainers["torch"], where["torch"] = torch_beside(model, options)
@@ -204,8 +205,9 @@ def bench_step(options):
     )
 
     results = {name: spread(values) for name, values in times.items()}
+    amp = f", autocast to {options.amp}" if options.amp else ""
     print(
-        f'training step, {model.title}, "{options.precision}"; '
+        f'training step, {model.title}, "{options.precision}"{amp}; '
         f"{options.blocks} blocks of {options.steps} steps, ms"
     )
     for name, figures in results.items():
@@ -287,7 +289,7 @@ def bench_ops(options):
 
 def first_step():
     """The work of a fresh process of `bench.py start`: imports, one step; prints when it was done."""
-    trainer = Trainer(ocl, ocl.synchronize, MODELS["mnist"])
+    trainer = Trainer(ocl, ocl.synchronize, MODELS["mnist"], ocl.get_default_device())
     loss = trainer.step().item()
     trainer.wait()
     print(json.dumps({"done": time.time(), "loss": loss, "built": ocl.kernel_cache_info()["built"]}))
@@ -408,6 +410,7 @@ def parse_arguments():
     nets("--operators", action="store_true", help="their modules, each alone, beside PyTorch's")
     nets("--inference", action="store_true", help="forward alone, in evaluation, in place of training steps")
     add_dtype_option(nets)
+    add_amp_option(option)
     option(
         "--precision",
         choices=["highest", "high", "medium"],

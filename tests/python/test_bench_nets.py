@@ -94,10 +94,18 @@ def test_a_net_that_is_wrong_ends_it(tmp_path, monkeypatch):
             return self.value
 
     class Options:
-        precision, dtype = "highest", "float32"
+        precision, dtype, amp = "highest", "float32", None
 
     right = ocl.tensor([1.0, 2.0]).numpy()
     assert nets.check_outputs("net", {"ocl": Fixed(right), "torch": Fixed(right)}, Options) == 0
     for wrong in (right * 1.01, right * float("nan")):
         with pytest.raises(SystemExit, match="net: the outputs differ"):
             nets.check_outputs("net", {"ocl": Fixed(wrong), "torch": Fixed(right)}, Options)
+
+
+@needs_torchvision("the bench of nets under autocast")
+def test_steps_under_autocast_on_both_sides(tmp_path):
+    printed, figures = bench(tmp_path, "--amp", "bfloat16", "--against", "torch")
+    assert "autocast to bfloat16" in printed
+    for net in figures:
+        assert 1e-4 < net["difference"] < 0.2  # 8 bits, and not the float32 of either

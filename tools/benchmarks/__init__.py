@@ -1,5 +1,7 @@
 """The measurements of tools/bench.py."""
 
+import contextlib
+
 USUAL_NETS = "alexnet resnet18 resnet50 vgg16 mobilenet_v2".split()
 
 
@@ -16,3 +18,19 @@ def add_dtype_option(option):
 def check_dtype(parser, options):
     if options.dtype != "float32" and not options.inference:
         parser.error("--dtype: wants --inference, or float32")
+
+
+def add_amp_option(option):
+    """--amp; `option`: a parser's add_argument."""
+    option(
+        "--amp",
+        choices=["bfloat16", "float16"],
+        help="run forward passes under autocast of this dtype, on both sides",
+    )
+
+
+def autocast(library, device, dtype):
+    """A context: `library`'s autocast of the dtype of that name on `device`, none for None."""
+    if dtype is None:
+        return contextlib.nullcontext()
+    return library.autocast(str(device).partition(":")[0], dtype=getattr(library, dtype))

@@ -11,6 +11,7 @@ import ocl
 import ocl.models
 from ocl.utils import summary
 
+from . import autocast
 from .timing import by_turns, seconds_of_steps
 
 CLASSES = 1000
@@ -28,6 +29,7 @@ class Work:
     side: int
     training: bool
     dtype: str  # of parameters and pictures
+    amp: str | None = None  # the dtype of autocast
 
     def pictures(self):
         """(float32 [batch, 3, side, side], int64 [batch]), the same every time."""
@@ -42,14 +44,20 @@ class Work:
 def work_of(options):
     """The settings of --batch, --side, --inference and --dtype."""
     is_cpu = ocl.get_device_properties(options.device)["is_cpu"]
-    return Work(options.batch or (4 if is_cpu else 64), options.side, not options.inference, options.dtype)
+    return Work(
+        options.batch or (4 if is_cpu else 64),
+        options.side,
+        not options.inference,
+        options.dtype,
+        options.amp,
+    )
 
 
 class Contender:
     """One library's net on its device, and its steps."""
 
     def __init__(self, library, net, device, work):
-        self.library, self.work = library, work
+        self.library, self.device, self.work = library, device, work
         dtype = getattr(library, work.dtype)
         self.net = net.to(device).to(dtype)
         images, labels = work.pictures()
@@ -58,21 +66,25 @@ class Contender:
         self.optimizer = library.optim.SGD(self.net.parameters(), lr=1e-3, momentum=0.9)
         self.loss = library.nn.functional.cross_entropy
 
+    def autocast(self):
+        return autocast(self.library, self.device, self.work.amp)
+
     def output(self):
         """The outputs of the net in evaluation."""
         self.net.eval()
-        with self.library.no_grad():
+        with self.library.no_grad(), self.autocast():
             return self.numbers(self.net(self.images).to(self.library.float32))
 
     def step(self):
         if not self.work.training:
-            with self.library.no_grad():
+            with self.library.no_grad(), self.autocast():
                 return self.net(self.images)
         self.optimizer.zero_grad()
-        output = self.net(self.images)
-        if isinstance(output, tuple):  # of nets with heads beside the last one
-            output = output[0]
-        loss = self.loss(output, self.labels)
+        with self.autocast():
+            output = self.net(self.images)
+            if isinstance(output, tuple):  # of nets with heads beside the last one
+                output = output[0]
+            loss = self.loss(output, self.labels)
         loss.backward()
         self.optimizer.step()
         return loss
@@ -103,7 +115,6 @@ class Theirs(Contender):
     def __init__(self, net, device, work):
         import torch
 
-        self.device = device
         super().__init__(torch, net, device, work)
 
     def numbers(self, tensor):
@@ -206,7 +217,7 @@ def check_outputs(name, contenders, options):
     ours, theirs = contenders["ocl"].output(), contenders["torch"].output()
     largest = max(np.abs(theirs).max(), np.finfo(np.float32).tiny)  # all 0 where 16 bits hold nothing smaller
     difference = float(np.abs(ours - theirs).max() / largest)
-    coarsest = options.precision if options.dtype == "float32" else options.dtype
+    coarsest = options.amp or (options.precision if options.dtype == "float32" else options.dtype)
     if not difference <= TOLERANCES[coarsest]:
         raise SystemExit(f"bench.py: {name}: the outputs differ by {difference:.1e} of the largest")
     return difference
@@ -237,6 +248,7 @@ def bench_nets(options):
     work = work_of(options)
     step = "training step" if work.training else "inference"
     numbers = f'"{options.precision}"' if work.dtype == "float32" else work.dtype
+    numbers += f", autocast to {work.amp}" if work.amp else ""
     print(f"{step}, batch {work.batch}, {work.side} pixels, {numbers}, {ocl.get_device_name()}")
     if options.against == "torch":
         print("against", describe(torch_device(options), options))

@@ -451,6 +451,7 @@ def bench_registry(options):
                         continue
                     what = f"{kind}, {elements} {layout} {options.dtype}"
                     results.append({"row": row.name, "what": what, "seconds": seconds})
+                    print(line_of(results[-1]), flush=True)
     ratios = [r["seconds"]["ocl"] / r["seconds"]["torch"] for r in results]
     print(f"{'ours, ms':>9} {'theirs':>9} {'ratio':>7}  of {len(results)} calls, the slowest first")
     for figures in sorted(results, key=lambda r: -r["seconds"]["ocl"] / r["seconds"]["torch"]):
