@@ -22,11 +22,12 @@ constexpr std::pair<CastRule, const char*> rules[] = {
     {CastRule::float32,
      "acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softplus layer_norm "
      "rms_norm "
-     "group_norm cosine_similarity nll_loss kl_div l1_loss smooth_l1_loss huber_loss mse_loss cross_entropy "
+     "group_norm cosine_similarity nll_loss kl_div l1_loss smooth_l1_loss huber_loss mse_loss "
      "binary_cross_entropy_with_logits logsumexp prod softmax log_softmax softmin cumprod cumsum norm "
      "normalize sum interpolate cdist pdist poisson_nll_loss hinge_embedding_loss margin_ranking_loss "
      "triplet_margin_loss cosine_embedding_loss soft_margin_loss multi_margin_loss multilabel_margin_loss "
      "renorm"},
+    {CastRule::float32_result, "cross_entropy"},
     {CastRule::widest, "addcdiv addcmul atan2 bilinear cross dot grid_sample scatter_add tensordot"},
     {CastRule::refused, "binary_cross_entropy"}};
 
@@ -48,6 +49,17 @@ bool is_castable(const Tensor& t) {
   return t.defined() && is_floating(t.dtype()) && t.dtype() != DType::float64;
 }
 
+/** Whether all that would be cast is of one dtype. */
+bool are_alike(const std::vector<Tensor*>& tensors) {
+  const Tensor* first = nullptr;
+  for (const Tensor* t : tensors) {
+    if (!is_castable(*t)) continue;
+    if (first && t->dtype() != first->dtype()) return false;
+    first = t;
+  }
+  return true;
+}
+
 class Autocast final : public Interceptor {
  public:
   AutocastMode mode;
@@ -59,6 +71,7 @@ class Autocast final : public Interceptor {
     require<AutogradError>(rule != CastRule::refused, name,
                            ": unsafe to autocast: a logarithm of a probability in 16 bits. Use "
                            "binary_cross_entropy_with_logits or BCEWithLogitsLoss, or leave autocast for it");
+    if (rule == CastRule::float32_result && are_alike(tensors)) return;
     DType dtype = rule == CastRule::lower_precision ? mode.dtype : DType::float32;
     if (rule == CastRule::widest) {
       dtype = mode.dtype;
@@ -132,6 +145,10 @@ AutocastGuard::~AutocastGuard() {
 CastRule cast_rule(const std::string& name) {
   const auto found = rule_table().find(name);
   return found == rule_table().end() ? CastRule::none : found->second;
+}
+
+bool gives_float32(const char* name) {
+  return autocast_mode().enabled && cast_rule(name) == CastRule::float32_result;
 }
 
 }  // namespace ocl

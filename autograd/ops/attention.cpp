@@ -60,14 +60,16 @@ Tensor mask_of(const Tensor& mask, const Dims& batch, std::int64_t queries, std:
   return reshape(expand(own, with_matrix(batch, queries, keys)), {outer, inner, queries, keys});
 }
 
-/** The operands of attention. Gradients by scores are differences of nearly equal numbers, which those
- * of 16 bits drown: probabilities, and the output, whose product with its own gradient is one of the two.
- * Without gradients, kernels that keep their scores to themselves take operands as they are. */
+bool wants_gradient(const Tensor& mask) {
+  return mask.defined() && mask.requires_grad();
+}
+
+/** The operands of attention. Kernels that keep their scores to themselves take operands as they are. Others
+ * would round those to 16 bits, and gradients by scores are differences of nearly equal numbers. */
 DType compute_dtype_of(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
                        bool wants_weights) {
-  if (!wants_weights && !needs_tape({query, key, value, mask}) &&
-      dlprim::attention_kept(query.data(), key.data(), value.data(), false) ==
-          dlprim::AttentionKept::log_sums)
+  if (!wants_weights && dlprim::attention_kept(query.data(), key.data(), value.data(),
+                                               wants_gradient(mask)) == dlprim::AttentionKept::log_sums)
     return query.dtype();
   return dlprim::compute_dtype(query.dtype());
 }
@@ -138,8 +140,10 @@ Tensor masked_scores(const Tensor& scores, const Tensor& mask, bool is_causal) {
 
 /** Attention by operators: the output and its weights. */
 TensorList composed_attention(const TensorList& inputs, const dlprim::AttentionSettings& settings) {
-  const Tensor scores = masked_scores(bmm(inputs[0], transpose(inputs[1], 1, 2)) * settings.scale, inputs[3],
-                                      settings.is_causal);
+  const DType given = inputs[0].dtype(), compute = dlprim::compute_dtype(given);
+  const auto wide = [&](const Tensor& t) { return t.defined() && t.dtype() == given ? to(t, compute) : t; };
+  const Tensor scores = masked_scores(bmm(wide(inputs[0]), transpose(wide(inputs[1]), 1, 2)) * settings.scale,
+                                      wide(inputs[3]), settings.is_causal);
   const Tensor is_lost = eq(amax(scores.detach(), {-1}, true), -INFINITY);  // nothing is left to attend to
   Tensor weights = where(is_lost, 0.0, softmax(where(is_lost, 0.0, scores), -1));
   if (settings.dropout_p > 0) {
@@ -150,7 +154,7 @@ TensorList composed_attention(const TensorList& inputs, const dlprim::AttentionS
         });
     weights = apply_linear("DropoutBackward", weights, mask, mask);
   }
-  return {bmm(weights, inputs[2]), weights};
+  return {to(bmm(weights, wide(inputs[2])), given), to(weights, given)};
 }
 
 /** The part of a call that the tape keeps. */
@@ -187,32 +191,39 @@ struct ForBackward {
   }
 };
 
-/** The output and, if wanted, the weights. */
+/** The output and, if wanted, the weights. Where the tape keeps the output of 16-bit operands, it keeps it
+ * as it is summed: its product with its own gradient is one of two nearly equal numbers whose difference is
+ * the gradient by a score. */
 TensorList attend(const Problem& p, bool wants_weights) {
   dlprim::Device& device = *p.query.device();
   const dlprim::Tensor &query = p.query.data(), &key = p.key.data(), &value = p.value.data();
-  const auto matrix = [&](std::int64_t columns) {
-    return dlprim::Tensor::empty(device, {query.shape[0], query.shape[1], columns}, query.dtype);
+  const auto matrix = [&](std::int64_t columns, DType dtype) {
+    return dlprim::Tensor::empty(device, {query.shape[0], query.shape[1], columns}, dtype);
   };
+  const DType compute = dlprim::compute_dtype(query.dtype);
   using Kept = dlprim::AttentionKept;
   const Kept kept =
-      wants_weights ? Kept::probabilities
-                    : dlprim::attention_kept(query, key, value, p.mask.defined() && p.mask.requires_grad());
+      wants_weights ? Kept::probabilities : dlprim::attention_kept(query, key, value, wants_gradient(p.mask));
   dlprim::Tensor probabilities, log_sums;
-  if (kept == Kept::probabilities) probabilities = matrix(key.shape[1]);
+  if (kept == Kept::probabilities) probabilities = matrix(key.shape[1], query.dtype);
   if (kept == Kept::log_sums)
-    log_sums =
-        dlprim::Tensor::empty(device, {query.shape[0], query.shape[1]}, dlprim::compute_dtype(query.dtype));
+    log_sums = dlprim::Tensor::empty(device, {query.shape[0], query.shape[1]}, compute);
   dlprim::AttentionSettings settings{p.scale, p.is_causal, p.dropout_p, {}, float32_matmul_precision()};
   if (p.dropout_p > 0)
     settings.dropout =
         default_generator(p.query.device()).next(query.shape[0] * query.shape[1] * key.shape[1]);
   const auto or_null = [](const dlprim::Tensor& t) { return t.defined() ? &t : nullptr; };
-  std::vector<dlprim::Tensor> outputs{matrix(value.shape[2])};
-  dlprim::attention_forward(device.queue(), query, key, value, raw_or_null(p.mask), settings, outputs[0],
+  const bool keeps_output = log_sums.defined() && needs_tape({p.query, p.key, p.value, p.mask});
+  const dlprim::Tensor output = matrix(value.shape[2], keeps_output ? compute : query.dtype);
+  dlprim::attention_forward(device.queue(), query, key, value, raw_or_null(p.mask), settings, output,
                             or_null(probabilities), or_null(log_sums));
+  std::vector<dlprim::Tensor> outputs{output};
+  if (output.dtype != query.dtype) {
+    outputs[0] = matrix(value.shape[2], query.dtype);
+    dlprim::copy(device.queue(), output, outputs[0]);
+  }
   if (wants_weights) {
-    outputs.push_back(p.dropout_p > 0 ? matrix(key.shape[1]) : probabilities);
+    outputs.push_back(p.dropout_p > 0 ? matrix(key.shape[1], query.dtype) : probabilities);
     if (p.dropout_p > 0)
       dlprim::dropout(device.queue(), probabilities, p.dropout_p, settings.dropout, outputs[1]);
   }
@@ -223,7 +234,7 @@ TensorList attend(const Problem& p, bool wants_weights) {
     };
     return ForBackward{saved(p.query),           saved(p.key),
                        saved(p.value),           saved(p.mask),
-                       saved_raw(probabilities), log_sums.defined() ? SavedTensor(outputs[0]) : SavedTensor(),
+                       saved_raw(probabilities), keeps_output ? SavedTensor(output) : SavedTensor(),
                        saved_raw(log_sums),      settings,
                        GradientKind(outputs[0])};
   });

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "autograd/autocast.h"
 #include "autograd/ops/call.h"
 #include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/distance.h"
@@ -157,8 +158,9 @@ Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_
   const dlprim::CrossEntropyOptions options{ignore_index, label_smoothing, reduction};
   dlprim::Device& device = *x.device();
   const DType sums = sum_dtype(x.dtype());
-  const dlprim::Tensor loss =
-      dlprim::Tensor::empty(device, dlprim::class_loss_shape(x.shape(), reduction), x.dtype());
+  const bool is_wide = gives_float32("cross_entropy");
+  const dlprim::Tensor loss = dlprim::Tensor::empty(device, dlprim::class_loss_shape(x.shape(), reduction),
+                                                    is_wide ? sums : x.dtype());
   const dlprim::Tensor total = dlprim::Tensor::empty(device, {}, sums);
   const dlprim::Tensor normalizers =
       dlprim::Tensor::empty(device, dlprim::cross_entropy_normalizer_shape(x.shape()), sums);
@@ -166,16 +168,15 @@ Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_
                                 total, normalizers);
   return record("CrossEntropyBackward", {x, target}, loss, [&] {
     return [x = SavedTensor(x), target = SavedTensor(target), weight = SavedTensor(weight),
-            total = SavedTensor(total), normalizers = SavedTensor(normalizers),
-            options](const TensorList& gradients) {
+            total = SavedTensor(total), normalizers = SavedTensor(normalizers), options,
+            dtype = loss.dtype](const TensorList& gradients) {
       if (grad_enabled())
         return gradients_by_composition(
             {x.input(0), target.input(1)}, gradients, [&](const TensorList& inputs) {
               const Tensor weights = weight.defined() ? in_compute_dtype(Tensor(weight.unpack())) : Tensor();
               const Tensor targets = is_floating(inputs[1].dtype()) ? in_compute_dtype(inputs[1]) : inputs[1];
               return TensorList{
-                  to(composed_cross_entropy(in_compute_dtype(inputs[0]), targets, weights, options),
-                     inputs[0].dtype())};
+                  to(composed_cross_entropy(in_compute_dtype(inputs[0]), targets, weights, options), dtype)};
             });
       const Tensor g = contiguous(gradients[0]);
       const auto like_x = [&](std::size_t input) {

@@ -115,6 +115,13 @@ void require_log_sums(const Tensor* log_sums, const AttentionSizes& s, DType dty
   require_like(op, "the logarithms of sums", log_sums, {s.batch, s.queries}, compute_dtype(dtype));
 }
 
+/** Of the operands' dtype, or of that in which it is summed. */
+void require_output(const Tensor* output, const AttentionSizes& s, DType dtype) {
+  const bool is_wide = output && output->dtype == compute_dtype(dtype);
+  require_like(op, "the output", output, {s.batch, s.queries, s.value_columns},
+               is_wide ? compute_dtype(dtype) : dtype);
+}
+
 void require_gradient(const char* what, const Tensor& gradient, const Dims& shape, DType dtype) {
   if (gradient.defined()) require_like(op, what, gradient, shape, dtype);
 }
@@ -158,7 +165,7 @@ void attention_forward(Queue& queue, const Tensor& query, const Tensor& key, con
   ENTER(attention_forward, queue, query, key, value, mask, settings, output, probabilities, log_sums);
   const Attention attention = checked(queue, query, key, value, mask, settings, probabilities);
   const AttentionSizes& s = attention.sizes;
-  require_like(op, "the output", output, {s.batch, s.queries, s.value_columns}, query.dtype);
+  require_output(&output, s, query.dtype);
   require_log_sums(log_sums, s, query.dtype);
   forward_implementations.run(queue, {attention, output, log_sums});
 }
@@ -173,7 +180,7 @@ void attention_backward(Queue& queue, const Tensor& grad_output, const Tensor* g
   const AttentionSizes& s = attention.sizes;
   const DType dtype = query.dtype;
   require_like(op, "the output's gradient", grad_output, {s.batch, s.queries, s.value_columns}, dtype);
-  require_like(op, "the output", output, grad_output.shape, dtype);
+  require_output(output, s, dtype);
   require_log_sums(log_sums, s, dtype);
   require(!grad_weights || probabilities, op, ": a gradient of the weights needs the probabilities");
   require_like(op, "the weights' gradient", grad_weights, attention.scores_shape(), dtype);

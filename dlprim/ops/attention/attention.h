@@ -31,8 +31,9 @@ struct AttentionSettings {
  * matrix is never there as a whole (unless the implementation "whole_matrix" is forced). Work groups keep
  * their scores, or the matrix is made in parts of a size that suits the device. A causal one without a mask
  * needs little more than half of it. `log_sums`: nullptr, or [batch, queries] of the dtype that is computed
- * in, the logarithm of the sum of a query's exponentials (-inf where it has no key). Throws ValueError,
- * TypeError.
+ * in, the logarithm of the sum of a query's exponentials (-inf where it has no key). `output`: of the dtype
+ * of query or of the dtype that is computed in, which keeps more of 16-bit operands for attention_backward.
+ * Throws ValueError, TypeError.
  */
 void attention_forward(Queue& queue, const Tensor& query, const Tensor& key, const Tensor& value,
                        const Tensor* mask, const AttentionSettings& settings, const Tensor& output,

@@ -152,11 +152,19 @@ void launch(Queue& queue, const char* file, const char* name, const Defines& def
 constexpr const char* simt_file = "ops/attention/flash_simt.cl";
 constexpr const char* tensor_file = "ops/attention/flash_tensor.cl";
 
+/** Whether the output is wider than the operands: as it is summed. */
+bool has_wide_output(const AttentionForward& p) {
+  return p.output.dtype != p.attention.query.dtype;
+}
+bool has_wide_output(const AttentionBackward&) {
+  return false;  // it is not made
+}
+
 /** Macros for results that are `columns` wide. */
-Defines simt_defines(DType dtype, std::int64_t columns, bool only_marked = false) {
+Defines simt_defines(DType dtype, std::int64_t columns, bool has_wide_output, bool only_marked = false) {
   Defines defines = dtype_defines(dtype);
   defines.set("FLASH_PARTS", parts_of(columns)).set("FLASH_ONLY_MARKED", only_marked ? 1 : 0);
-  return defines;
+  return defines.set("FLASH_WIDE_OUTPUT", has_wide_output ? 1 : 0);
 }
 
 /** The results of a kernel. */
@@ -181,6 +189,7 @@ Defines tensor_defines(const Kernels& kernels, const TensorShape& shape, const P
   defines.set("FLASH_WIDTH", shape.width).set("FLASH_SHARES", shape.shares).set("FLASH_STEP", shape.step);
   defines.set("FLASH_VECTORS", has_vectors(p) ? 1 : 0).set("FLASH_MARKS", marks(kernels, dtype) ? 1 : 0);
   defines.set("FLASH_OUTPUT", made.output ? 1 : 0).set("FLASH_BY_QUERY", made.by_query ? 1 : 0);
+  defines.set("FLASH_WIDE_OUTPUT", has_wide_output(p) ? 1 : 0);
   defines.set("FLASH_BY_KEY", made.by_key ? 1 : 0).set("FLASH_BY_VALUE", made.by_value ? 1 : 0);
   defines.set("TF32_PRODUCTS", kernels.products).set("TILE_STAGES_AHEAD", 0);
   return defines;
@@ -206,8 +215,9 @@ void launch_of(const Kernels& kernels, Queue& queue, const Problem& p, const Mad
            or_none(not_finite), lines, more...);
   }
   if (kernels.products == 0 || not_finite.defined())
-    launch(queue, simt_file, made.kernel(), simt_defines(dtype, made.columns(a.sizes), not_finite.defined()),
-           FLASH_ITEMS, p, or_none(not_finite), lines, more...);
+    launch(queue, simt_file, made.kernel(),
+           simt_defines(dtype, made.columns(a.sizes), has_wide_output(p), not_finite.defined()), FLASH_ITEMS,
+           p, or_none(not_finite), lines, more...);
 }
 
 template <std::size_t kind>
@@ -222,7 +232,7 @@ Tensor made_dots(Queue& queue, const AttentionBackward& p) {
   const DType dtype = p.attention.query.dtype;
   const Tensor dots = queue.scratch({s.batch, s.queries}, compute_dtype(dtype));
   constexpr int rows_of_group = FLASH_ITEMS / 16;
-  queue.launch(queue.kernel(simt_file, "flash_dots", simt_defines(dtype, 1)),
+  queue.launch(queue.kernel(simt_file, "flash_dots", simt_defines(dtype, 1, p.output->dtype != dtype)),
                Range::groups(FLASH_ITEMS, ceil_div(s.batch * s.queries, rows_of_group)), *p.output,
                p.grad_output, dots, cl_long{s.batch * s.queries}, static_cast<cl_int>(s.value_columns));
   return dots;

@@ -133,6 +133,20 @@ class PartMaker {
   const Attention& a_;
 };
 
+/** With an output of the operands' dtype, which products make. */
+template <class Run>
+void with_output_of_operands(Queue& queue, const AttentionForward& p, const Run& run) {
+  const DType dtype = p.attention.query.dtype;
+  if (p.output.dtype == dtype) return run(p);
+  const Tensor output = queue.scratch(p.output.shape, dtype);
+  run(AttentionForward{p.attention, output, p.log_sums});
+  copy(queue, output, p.output);
+}
+template <class Run>
+void with_output_of_operands(Queue&, const AttentionBackward& p, const Run& run) {
+  run(p);
+}
+
 void run_part(Queue&, const AttentionForward& p, const PartMaker& maker, const Part& part) {
   const Tensor weights = maker.dropped(maker.likely(part, p.log_sums), part);
   maker.multiply_into(queries_of(p.output, part), false, weights, keys_of(p.attention.value, part), 1);
@@ -162,7 +176,9 @@ void run_part(Queue& queue, const AttentionBackward& p, const PartMaker& maker, 
 template <class Problem, bool is_whole>
 void run_parts(Queue& queue, const Problem& p) {
   const PartMaker maker(queue, p.attention);
-  for (const Part& part : maker.parts(is_whole)) run_part(queue, p, maker, part);
+  with_output_of_operands(queue, p, [&](const Problem& own) {
+    for (const Part& part : maker.parts(is_whole)) run_part(queue, own, maker, part);
+  });
 }
 
 template <class Problem>

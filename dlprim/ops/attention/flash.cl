@@ -50,6 +50,17 @@
   const __global REAL *log_sums = log_sums_buffer + log_sums_start + batch * e.queries;                               \
   const __global REAL *dots = dots_buffer + dots_start + batch * e.queries
 
+// The output may be wider than the operands are (FLASH_WIDE_OUTPUT), for flash_dots.
+#if FLASH_WIDE_OUTPUT
+#define OUTPUT REAL
+#define LOAD_OUTPUT(output, i) (output)[i]
+#define STORE_OUTPUT(output, i, value) (output)[i] = (value)
+#else
+#define OUTPUT STORAGE
+#define LOAD_OUTPUT LOAD
+#define STORE_OUTPUT STORE
+#endif
+
 // Whether query q meets key k, both of them there.
 inline bool is_met(const int q, const int k, const FlashExtents e) {
   return q < e.queries && k < e.keys && !(e.is_causal && k > q);

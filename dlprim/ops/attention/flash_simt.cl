@@ -116,24 +116,21 @@ inline uint kept_ones(const long batch, const int q, const int k, const FlashExt
   }
 #define ADD(a, b) ((a) + (b))
 
-// Rows of a result [batch, rows, columns] that is contiguous, from row `first` on.
-inline void store_rows(__global STORAGE *result, const REAL4 *sums, const long batch, const int first, const int rows,
-                       const int columns) {
-  const int x = get_local_id(0) % 16, y = get_local_id(0) / 16;
-  UNROLL for (int p = 0; p < FLASH_PARTS; ++p)
-    UNROLL for (int i = 0; i < 4; ++i) {
-      REAL values[4];
-      vstore4(sums[4 * p + i], 0, values);
-      const int row = first + 4 * y + i;
-      UNROLL for (int j = 0; j < 4; ++j) {
-        const int column = p * FLASH_COLUMNS + 4 * x + j;
-        if (row < rows && column < columns) STORE(result, (batch * rows + row) * columns + column, values[j]);
-      }
+// Stores rows of a result [batch, rows, columns] that is contiguous, from row `first` on, by PUT: STORE or STORE_OUTPUT.
+#define STORE_ROWS(PUT, result, sums, batch, first, rows, columns)                                                       \
+  UNROLL for (int p = 0; p < FLASH_PARTS; ++p)                                                                           \
+    UNROLL for (int i = 0; i < 4; ++i) {                                                                                 \
+      REAL values[4];                                                                                                    \
+      vstore4((sums)[4 * p + i], 0, values);                                                                             \
+      const int row = (first) + 4 * y + i;                                                                               \
+      UNROLL for (int j = 0; j < 4; ++j) {                                                                               \
+        const int column = p * FLASH_COLUMNS + 4 * x + j;                                                                \
+        if (row < (rows) && column < (columns)) PUT((result), ((batch) * (rows) + row) * (columns) + column, values[j]); \
+      }                                                                                                                  \
     }
-}
 
 __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
-void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) {
+void flash_forward(FLASH_ARGS, BUFFER(OUTPUT, output), BUFFER(REAL, log_sums)) {
   FLASH_BIND;
   FLASH_MEMORY;
   const int first = block * TILE;
@@ -183,21 +180,22 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
     if (log_sums_buffer && x == 0 && q < e.queries)
       log_sums_buffer[log_sums_start + batch * e.queries + q] = shift_of(tops[i]) + log(sums[i]);
   }
-  store_rows(output_buffer + output_start, results, batch, first, e.queries, e.value_columns);
+  STORE_ROWS(STORE_OUTPUT, output_buffer + output_start, results, batch, first, e.queries, e.value_columns);
 }
 
 // For each query, the sum of output times its gradient, which is that of what its weights and their gradients
 // multiply to. Sixteen items take a query.
 __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
-void flash_dots(BUFFER(const STORAGE, output), BUFFER(const STORAGE, grad_output), BUFFER(REAL, dots), const long rows,
+void flash_dots(BUFFER(const OUTPUT, output), BUFFER(const STORAGE, grad_output), BUFFER(REAL, dots), const long rows,
                 const int columns) {
-  const __global STORAGE *output = output_buffer + output_start, *grad_output = grad_output_buffer + grad_output_start;
+  const __global OUTPUT *output = output_buffer + output_start;
+  const __global STORAGE *grad_output = grad_output_buffer + grad_output_start;
   __local REAL shares[FLASH_ITEMS];
   const int item = get_local_id(0), x = item % 16;
   const long row = get_group_id(0) * (FLASH_ITEMS / 16) + item / 16;
   REAL sum = 0;
   if (row < rows)
-    for (int c = x; c < columns; c += 16) sum += LOAD(output, row * columns + c) * LOAD(grad_output, row * columns + c);
+    for (int c = x; c < columns; c += 16) sum += LOAD_OUTPUT(output, row * columns + c) * LOAD(grad_output, row * columns + c);
   shares[item] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (x || row >= rows) return;
@@ -252,7 +250,7 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
     add_weighted_rows(results, weights, panels, rows_from(key, e.key, first_key, e.keys, e.columns));
   } while ((first_key += TILE) < end);
   UNROLL for (int i = 0; i < 4 * FLASH_PARTS; ++i) results[i] *= scale;
-  store_rows(by_query_buffer + by_query_start, results, batch, first_query, e.queries, e.columns);
+  STORE_ROWS(STORE, by_query_buffer + by_query_start, results, batch, first_query, e.queries, e.columns);
 }
 
 // Either gradient may be absent.
@@ -277,6 +275,7 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
     add_weighted_rows(key_results, weights, panels, rows_from(query, e.query, first_query, e.queries, e.columns));
   } while ((first_query += TILE) < e.queries);
   UNROLL for (int i = 0; i < 4 * FLASH_PARTS; ++i) key_results[i] *= scale;
-  if (by_key_buffer) store_rows(by_key_buffer + by_key_start, key_results, batch, first_key, e.keys, e.columns);
-  if (by_value_buffer) store_rows(by_value_buffer + by_value_start, value_results, batch, first_key, e.keys, e.value_columns);
+  if (by_key_buffer) STORE_ROWS(STORE, by_key_buffer + by_key_start, key_results, batch, first_key, e.keys, e.columns);
+  if (by_value_buffer)
+    STORE_ROWS(STORE, by_value_buffer + by_value_start, value_results, batch, first_key, e.keys, e.value_columns);
 }

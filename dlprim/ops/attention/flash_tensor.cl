@@ -260,8 +260,15 @@ inline float largest_of_quad(float value) {
   return fmax(value, of_quad(value, 2));
 }
 
+#if FLASH_OUTPUT
+#define RESULT OUTPUT
+#define STORE_RESULT STORE_OUTPUT
+#else
+#define RESULT STORAGE
+#define STORE_RESULT STORE
+#endif
 // Rows of a result [batch, rows, columns] that is contiguous, from row `first` on. Whether all are finite.
-inline bool store_scaled(__global STORAGE *result, float (*sums)[4], const float scale, const long batch, const int first,
+inline bool store_scaled(__global RESULT *result, float (*sums)[4], const float scale, const long batch, const int first,
                          const int lines, const int columns) {
   FLASH_LANE;
   bool are_finite = true;
@@ -271,7 +278,7 @@ inline bool store_scaled(__global STORAGE *result, float (*sums)[4], const float
       const float scaled = sums[d][c] * scale;
       if (line >= lines || column >= columns) continue;
       are_finite = are_finite && isfinite(scaled);
-      STORE(result, (batch * lines + line) * columns + column, scaled);
+      STORE_RESULT(result, (batch * lines + line) * columns + column, scaled);
     }
   return are_finite;
 }
@@ -355,7 +362,7 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
 #if FLASH_OUTPUT
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
-void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) {
+void flash_forward(FLASH_ARGS, BUFFER(RESULT, output), BUFFER(REAL, log_sums)) {
   FLASH_BIND;
   FLASH_LANE;
   PANEL_MEMORY;

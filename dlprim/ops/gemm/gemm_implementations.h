@@ -30,6 +30,12 @@ struct GemmProblem {
     return {a, right, c,       bias,  alpha,    beta,  precision, batches, m,
             n, k,     a_batch, a_row, a_column, batch, row,       column,  chain};
   }
+  /** Some matrices of it, and of each some rows, which begin where those tensors do. */
+  GemmProblem part(const Tensor& left, const Tensor& right, const Tensor& result, std::int64_t matrices,
+                   std::int64_t rows) const {
+    return {left, right, result,  bias,  alpha,    beta,    precision, matrices, rows,
+            n,    k,     a_batch, a_row, a_column, b_batch, b_row,     b_column, chain};
+  }
   /** None where c is added to. */
   std::optional<ProblemKey> key() const {
     if (beta != 0) return std::nullopt;

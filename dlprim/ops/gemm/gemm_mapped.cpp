@@ -67,14 +67,28 @@ struct Mapped {
     return split_depth(tile, device, size_of_product(p), tile.speed_of_rounded, tile.depth);
   }
 
+  static std::optional<ProductSlabs> slabs_of(const GemmProblem& p) {
+    const MappedOperand a = left_of(tile, p), b = right_of(tile, p);
+    return product_slabs(p, a, !a.is_brought_as_it_lies(), b, !b.is_brought_as_it_lies());
+  }
   static bool can_take(const DeviceInfo& device, const GemmProblem& p) {
-    return tile.can_take(device, p.c.dtype, p.precision) && p.k > 0 && left_of(tile, p).can_map() &&
-           right_of(tile, p).can_map();
+    if (!tile.can_take(device, p.c.dtype, p.precision) || p.k == 0) return false;
+    const auto slabs = slabs_of(p);
+    if (!slabs) return false;
+    const GemmProblem slab = slabs->first(p);
+    return left_of(tile, slab).can_map() && right_of(tile, slab).can_map();
   }
   static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
-    return split_of(device, p).cost + left_of(tile, p).cost() + right_of(tile, p).cost() + cost_per_launch;
+    const ProductSlabs slabs = *slabs_of(p);
+    const GemmProblem slab = slabs.first(p);
+    const double cost = split_of(device, slab).cost + left_of(tile, slab).cost() +
+                        right_of(tile, slab).cost() + cost_per_launch;
+    return cost * static_cast<double>(slabs.count(p));
   }
   static void run(Queue& queue, const GemmProblem& p) {
+    slabs_of(p)->each(p, [&](const GemmProblem& slab) { run_slab(queue, slab); });
+  }
+  static void run_slab(Queue& queue, const GemmProblem& p) {
     const MappedOperand a = left_of(tile, p), b = right_of(tile, p);
     const Tensor left = a.laid_out(queue), right = b.laid_out(queue);
     MappedTensor left_map = a.mapped(), right_map = b.mapped();

@@ -9,6 +9,32 @@ int gemm_dimension(std::int64_t n) {
   return kernel_int(n, "gemm", "a dimension");
 }
 
+std::int64_t ProductSlabs::count(const GemmProblem& p) const {
+  return ceil_div(p.batches, batches) * ceil_div(p.m, rows);
+}
+
+GemmProblem ProductSlabs::first(GemmProblem p) const {
+  return p.part(p.a, p.b, p.c, batches, rows);
+}
+
+std::optional<ProductSlabs> product_slabs(const GemmProblem& p, const GemmOperand& left, bool packs_left,
+                                          const GemmOperand& right, bool packs_right) {
+  constexpr auto most = static_cast<double>(most_packed_bytes);
+  const double left_matrix = packs_left ? left.packed_line() * static_cast<double>(left.lines) : 0;
+  const double right_matrix = packs_right ? right.packed_line() * static_cast<double>(right.lines) : 0;
+  if (right_matrix > most) return std::nullopt;
+  ProductSlabs slabs{p.batches, p.m};
+  if (left_matrix > most) {
+    slabs = {1, static_cast<std::int64_t>(most / left.packed_line()) / left.tile.rows * left.tile.rows};
+    if (slabs.rows == 0) return std::nullopt;
+    return slabs;
+  }
+  const double of_batch =
+      std::max(left.matrices() > 1 ? left_matrix : 0, right.matrices() > 1 ? right_matrix : 0);
+  if (of_batch > 0) slabs.batches = std::min(p.batches, static_cast<std::int64_t>(most / of_batch));
+  return slabs;
+}
+
 GemmOperand left_operand(const ProductTile& tile, const GemmProblem& p) {
   return {tile, p.a, p.k, p.m, p.batches, p.a_column, p.a_row, p.a_batch};
 }
@@ -25,9 +51,8 @@ double GemmOperand::packed() const {
   return static_cast<double>(matrices() * lines) * static_cast<double>(packed_depth());
 }
 
-bool GemmOperand::can_pack() const {
-  return (lies_along_depth() || line_stride == 1) &&
-         packed() * static_cast<double>(size_of(panel_dtype())) <= static_cast<double>(most_packed_bytes);
+double GemmOperand::packed_line() const {
+  return static_cast<double>(packed_depth()) * static_cast<double>(size_of(panel_dtype()));
 }
 
 double GemmOperand::cost_of_packing() const {

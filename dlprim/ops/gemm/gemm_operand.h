@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/runtime/queue.h"
 
@@ -21,12 +24,46 @@ struct GemmOperand {
   std::int64_t packed_depth() const;
   /** Elements that are laid out. */
   double packed() const;
-  bool can_pack() const;
+  /** Bytes of a line that is laid out. */
+  double packed_line() const;
+  bool can_pack() const { return lies_along_depth() || line_stride == 1; }
   /** In multiply-adds of the first of product_tiles that take as long. */
   double cost_of_packing() const;
   /** Lays it out: [matrices(), lines, packed_depth()] in words, with zeros behind the depth. */
   Tensor pack(Queue& queue) const;
 };
+
+/** The parts in which a product is made whose operands are packed, so that no more than most_packed_bytes of
+ * an operand are packed at a time: so many matrices, and of each so many rows. None where even a tile's rows,
+ * or a right matrix, are more. */
+struct ProductSlabs {
+  std::int64_t batches, rows;
+
+  std::int64_t count(const GemmProblem& p) const;
+  /** The first, which no other is larger than. */
+  GemmProblem first(GemmProblem p) const;
+  /** Calls run(a part of p) for each. */
+  template <class Run>
+  void each(const GemmProblem& p, const Run& run) const {
+    if (count(p) == 1) return run(p);
+    for (std::int64_t batch = 0; batch < p.batches; batch += batches)
+      for (std::int64_t row = 0; row < p.m; row += rows) {
+        const Tensor a = moved(p.a, batch * p.a_batch + row * p.a_row), b = moved(p.b, batch * p.b_batch);
+        const std::int64_t matrices = std::min(batches, p.batches - batch), lines = std::min(rows, p.m - row);
+        Tensor c = moved(p.c, (batch * p.m + row) * p.n);
+        c.shape = {matrices, lines, p.n}, c.strides = {lines * p.n, p.n, 1};
+        run(p.part(a, b, c, matrices, lines));
+      }
+  }
+
+ private:
+  static Tensor moved(Tensor t, std::int64_t elements) {
+    t.offset += elements;
+    return t;
+  }
+};
+std::optional<ProductSlabs> product_slabs(const GemmProblem& p, const GemmOperand& left, bool packs_left,
+                                          const GemmOperand& right, bool packs_right);
 
 GemmOperand left_operand(const ProductTile& tile, const GemmProblem& p);
 GemmOperand right_operand(const ProductTile& tile, const GemmProblem& p);

@@ -196,14 +196,25 @@ struct ProductOfWords {
   static DepthSplit split_of(const DeviceInfo& device, const GemmProblem& p) {
     return split_depth(tile, device, size_in_words(p), tile.speed_of_rounded, tile.depth);
   }
+  static std::optional<ProductSlabs> slabs_of(const GemmProblem& p) {
+    const OperandOfWords a = left_of(tile, p), b = right_of(tile, p);
+    return product_slabs(p, a, !a.is_brought_as_it_lies(), b, !b.is_brought_as_it_lies());
+  }
   static bool can_take(const DeviceInfo& device, const GemmProblem& p) {
     return tile.can_take(device, p.c.dtype, p.precision) && p.k > 0 && left_of(tile, p).can_be_brought() &&
-           right_of(tile, p).can_be_brought();
+           right_of(tile, p).can_be_brought() && slabs_of(p);
   }
   static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
-    return split_of(device, p).cost + left_of(tile, p).cost() + right_of(tile, p).cost();
+    const ProductSlabs slabs = *slabs_of(p);
+    const GemmProblem slab = slabs.first(p);
+    const double cost =
+        split_of(device, slab).cost + left_of(tile, slab).cost() + right_of(tile, slab).cost();
+    return cost * static_cast<double>(slabs.count(p));
   }
   static void run(Queue& queue, const GemmProblem& p) {
+    slabs_of(p)->each(p, [&](const GemmProblem& slab) { run_slab(queue, slab); });
+  }
+  static void run_slab(Queue& queue, const GemmProblem& p) {
     const OperandOfWords a = left_of(tile, p), b = right_of(tile, p);
     const DepthSplit split = split_of(queue.device().info(), p);
     Defines defines = tile.defines(p.c.dtype, split.depth);

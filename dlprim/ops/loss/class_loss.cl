@@ -1,5 +1,5 @@
 // Losses over class scores [batch, classes, positions]: nll_loss and cross_entropy. A row is one (batch, position).
-// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the scores).
+// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the scores); WIDE_LOSS: whether the loss is of type REAL.
 //
 // Forward: a *_rows kernel leaves every row's loss and weight (a work item a row, or on simt with many classes and one
 // position a work group a row), then class_loss_reduce sums them, in one step or two. Backward: cross_entropy_factors
@@ -11,6 +11,16 @@
 
 #define CHAIN 256  // terms of one chain of additions
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
+
+#if WIDE_LOSS
+#define LOSS REAL
+#define LOAD_LOSS(losses, i) (losses)[i]
+#define STORE_LOSS(losses, i, value) (losses)[i] = (value)
+#else
+#define LOSS STORAGE
+#define LOAD_LOSS LOAD
+#define STORE_LOSS STORE
+#endif
 
 #if SHAPE_CPU
 #define FOR_MY_ROWS(row, count)                                                  \
@@ -50,13 +60,13 @@ inline long row_start(long row, LossRows r) {
 // ---- forward: losses of rows ----
 
 // Rows' losses go to `losses` when nothing is to be reduced, else with their weights to `terms` [rows, 2].
-#define ROW_RESULT_ARGS BUFFER(STORAGE, losses), BUFFER(REAL, terms)
+#define ROW_RESULT_ARGS BUFFER(LOSS, losses), BUFFER(REAL, terms)
 #define STORE_ROW(row, loss, row_weight)              \
   if (terms_buffer) {                                 \
     (terms_buffer + terms_start)[2 * (row)] = (loss); \
     (terms_buffer + terms_start)[2 * (row) + 1] = (row_weight); \
   } else {                                            \
-    STORE(losses_buffer + losses_start, row, loss);   \
+    STORE_LOSS(losses_buffer + losses_start, row, loss); \
   }
 
 __kernel void nll_loss_rows(BUFFER(const STORAGE, x), BUFFER(const long, target), BUFFER(const STORAGE, weight),
@@ -233,15 +243,15 @@ __kernel void class_loss_reduce(BUFFER(const REAL, terms), const long count, con
 // ---- backward ----
 
 // The gradient that arrives at a row, with the mean's divisor.
-inline REAL row_gradient(long row, int reduction, __global const STORAGE *grad, __global const REAL *total_weight) {
-  const REAL g = LOAD(grad, reduction == REDUCE_NONE ? row : 0);
+inline REAL row_gradient(long row, int reduction, __global const LOSS *grad, __global const REAL *total_weight) {
+  const REAL g = LOAD_LOSS(grad, reduction == REDUCE_NONE ? row : 0);
   return reduction == REDUCE_MEAN ? g / total_weight[0] : g;
 }
 
-__kernel void nll_loss_backward(BUFFER(const STORAGE, grad), BUFFER(const long, target), BUFFER(const STORAGE, weight),
+__kernel void nll_loss_backward(BUFFER(const LOSS, grad), BUFFER(const long, target), BUFFER(const STORAGE, weight),
                                 const LossRows r, const int reduction, BUFFER(const REAL, total_weight),
-                                BUFFER(STORAGE, dx), CHECK_ARGS) {
-  BIND(const STORAGE, grad);
+                                BUFFER(STORAGE, dx), const int is_zero, CHECK_ARGS) {
+  BIND(const LOSS, grad);
   BIND(const long, target);
   BIND(const REAL, total_weight);
   BIND(STORAGE, dx);
@@ -250,7 +260,8 @@ __kernel void nll_loss_backward(BUFFER(const STORAGE, grad), BUFFER(const long, 
     const long at = row_start(row, r);
     long t;
     ROW_CLASS(t, target[row]);
-    for (int c = 0; c < r.classes; ++c) STORE(dx, at + (long)c * r.positions, (REAL)0);
+    if (!is_zero)
+      for (int c = 0; c < r.classes; ++c) STORE(dx, at + (long)c * r.positions, (REAL)0);
     if (t >= 0) {
       const REAL g = row_gradient(row, reduction, grad, total_weight);
       STORE(dx, at + t * r.positions, weight ? -g * LOAD(weight, t) : -g);
@@ -260,10 +271,10 @@ __kernel void nll_loss_backward(BUFFER(const STORAGE, grad), BUFFER(const long, 
 
 // Per row the arriving gradient and the sum of all label masses; a negative target marks a row that is left out.
 // factors [rows, 2]
-__kernel void cross_entropy_factors(BUFFER(const STORAGE, grad), LABEL_ARGS, const LossRows r, const LossLabels labels,
+__kernel void cross_entropy_factors(BUFFER(const LOSS, grad), LABEL_ARGS, const LossRows r, const LossLabels labels,
                                     const int reduction, BUFFER(const REAL, total_weight), BUFFER(REAL, factors),
                                     CHECK_ARGS) {
-  BIND(const STORAGE, grad);
+  BIND(const LOSS, grad);
   BIND(const REAL, total_weight);
   BIND(REAL, factors);
   BIND_LABELS;
@@ -290,7 +301,8 @@ inline REAL logit_gradient(int c, long t, REAL2 factor, REAL probability, REAL s
 }
 
 __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const STORAGE, x), LABEL_ARGS, const LossRows r,
-                                     const LossLabels labels, BUFFER(const REAL, normalizers), BUFFER(STORAGE, dx)) {
+                                     const LossLabels labels, BUFFER(const REAL, normalizers), BUFFER(STORAGE, dx),
+                                     const int has_long_rows) {
   BIND(const REAL, factors);
   BIND(const STORAGE, x);
   BIND(const REAL, normalizers);
@@ -323,6 +335,22 @@ __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const S
   }
 #else
   const int step = get_local_size(0);
+#define PUT_GRADIENT(row, at, c)                                                                                         \
+  {                                                                                                                      \
+    const long t = target ? target[row] : -1;                                                                            \
+    const int left_out = target && (t == r.ignore_index || t < 0 || t >= r.classes);                                     \
+    const REAL probability = SOFTMAX(LOGIT(c), vload2(row, normalizers));                                                \
+    const REAL gradient = logit_gradient(c, t, vload2(row, factors), probability,                                        \
+                                         has_spread_labels(labels) ? MASS(c) : (REAL)0, labels.smoothing, weight);       \
+    STORE(dx, at + (long)(c)*r.positions, left_out ? (REAL)0 : gradient);                                                \
+  }
+  if (has_long_rows) {  // whose classes are consecutive: some groups for each
+    const int groups = (r.classes + CLASSES_OF_ITEM * step - 1) / (CLASSES_OF_ITEM * step);
+    const long row = quotient(get_group_id(0), groups), at = row * r.classes;
+    const int first = (int)(get_group_id(0) - row * groups) * (CLASSES_OF_ITEM * step) + get_local_id(0);
+    for (int e = 0; e < CLASSES_OF_ITEM && first + e * step < r.classes; ++e) PUT_GRADIENT(row, at, first + e * step);
+    return;
+  }
   const long first = (long)get_group_id(0) * (CLASSES_OF_ITEM * step) + get_local_id(0);
   for (int e = 0; e < CLASSES_OF_ITEM; ++e) {
     const long id = first + e * step;
@@ -331,22 +359,17 @@ __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const S
     const long batch = quotient(plane, r.classes);
     const int c = plane - batch * r.classes;
     const long row = batch * r.positions + position, at = row_start(row, r);
-    const long t = target ? target[row] : -1;
-    const int left_out = target && (t == r.ignore_index || t < 0 || t >= r.classes);
-    const REAL probability = SOFTMAX(LOAD(x, id), vload2(row, normalizers));
-    const REAL gradient = logit_gradient(c, t, vload2(row, factors), probability,
-                                         has_spread_labels(labels) ? MASS(c) : (REAL)0, labels.smoothing, weight);
-    STORE(dx, id, left_out ? (REAL)0 : gradient);
+    PUT_GRADIENT(row, at, c);
   }
 #endif
 }
 
 // The gradient of class probabilities: dt = -g (1 - smoothing) weight log_softmax(x)
-__kernel void cross_entropy_target_gradient(BUFFER(const STORAGE, grad), BUFFER(const STORAGE, x),
+__kernel void cross_entropy_target_gradient(BUFFER(const LOSS, grad), BUFFER(const STORAGE, x),
                                             BUFFER(const STORAGE, weight), const LossRows r, const LossLabels labels,
                                             const int reduction, BUFFER(const REAL, total_weight),
                                             BUFFER(const REAL, normalizers), BUFFER(STORAGE, dt)) {
-  BIND(const STORAGE, grad);
+  BIND(const LOSS, grad);
   BIND(const STORAGE, x);
   BIND(const REAL, total_weight);
   BIND(const REAL, normalizers);

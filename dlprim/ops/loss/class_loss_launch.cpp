@@ -14,8 +14,19 @@ LossRows loss_rows(const ClassLossExtents& extents, std::int64_t ignore_index) {
           static_cast<cl_int>(extents.positions)};
 }
 
-Kernel& loss_kernel(Queue& queue, const char* kernel, DType dtype) {
-  return queue.kernel("ops/loss/class_loss.cl", kernel, dtype_defines(dtype));
+Kernel& loss_kernel(Queue& queue, const char* kernel, DType dtype, bool is_wide) {
+  Defines defines = dtype_defines(dtype);
+  defines.set("WIDE_LOSS", is_wide ? 1 : 0);
+  return queue.kernel("ops/loss/class_loss.cl", kernel, defines);
+}
+
+bool is_wide_loss(const Tensor& loss, const Tensor& scores) {
+  return loss.dtype != scores.dtype;
+}
+
+bool has_long_rows(const Queue& queue, const ClassLossExtents& extents) {
+  constexpr int long_row = 32;
+  return !queue.device().info().runs_cpu_kernels() && extents.positions == 1 && extents.classes >= long_row;
 }
 
 Range loss_rows_range(const Queue& queue, const ClassLossExtents& extents) {
@@ -49,7 +60,9 @@ void write_empty_loss(Queue& queue, Reduction reduction, const Tensor& loss, con
 
 void require_loss_tensors(const char* op, const Tensor& scores, Reduction reduction, const Tensor& loss,
                           const Tensor& total_weight) {
-  require_like(op, "the loss", loss, class_loss_shape(scores.shape, reduction), scores.dtype);
+  const DType wide = compute_dtype(scores.dtype);
+  require_like(op, "the loss", loss, class_loss_shape(scores.shape, reduction),
+               loss.dtype == wide ? wide : scores.dtype);
   require_elements(op, "total_weight", total_weight, 1, compute_dtype(scores.dtype));
 }
 

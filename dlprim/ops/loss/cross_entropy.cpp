@@ -25,12 +25,6 @@ ClassLossExtents checked_extents(const char* op, const Tensor& logits, const Ten
   return extents;
 }
 
-// A work group a row where rows are long and consecutive, else a work item a row.
-bool uses_groups(const Queue& queue, const ClassLossExtents& extents) {
-  constexpr int long_row = 32;
-  return !queue.device().info().runs_cpu_kernels() && extents.positions == 1 && extents.classes >= long_row;
-}
-
 }  // namespace
 
 Dims cross_entropy_normalizer_shape(const Dims& logits) {
@@ -53,9 +47,9 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
     terms = queue.scratch({extents.rows(), 2}, compute_dtype(logits.dtype));
   else
     queue.zero(total_weight);
-  const bool groups = uses_groups(queue, extents);
-  Kernel& kernel =
-      loss_kernel(queue, groups ? "cross_entropy_rows_groups" : "cross_entropy_rows", logits.dtype);
+  const bool groups = has_long_rows(queue, extents);
+  Kernel& kernel = loss_kernel(queue, groups ? "cross_entropy_rows_groups" : "cross_entropy_rows",
+                               logits.dtype, is_wide_loss(loss, logits));
   const Range range = groups ? Range::groups(work_group(queue.device().info()), extents.rows())
                              : loss_rows_range(queue, extents);
   with_real(logits.dtype, [&](auto zero) {
@@ -83,19 +77,23 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
   const Optional indices{probabilities ? nullptr : &target}, masses{probabilities ? &target : nullptr};
   const Tensor factors = queue.scratch({extents.rows(), 2}, compute_dtype(logits.dtype));
   const LossRows rows = loss_rows(extents, options.ignore_index);
-  const bool cpu = queue.device().info().runs_cpu_kernels();
-  const Range elements =
-      cpu ? loss_rows_range(queue, extents)
-          : Range::linear(ceil_div(dlogits.numel(), CLASSES_OF_ITEM), work_group(queue.device().info()));
+  const DeviceInfo& device = queue.device().info();
+  const int group = work_group(device);
+  const bool long_rows = has_long_rows(queue, extents);
+  const std::int64_t groups_of_row = ceil_div(extents.classes, std::int64_t{CLASSES_OF_ITEM} * group);
+  const Range elements = device.runs_cpu_kernels() ? loss_rows_range(queue, extents)
+                         : long_rows ? Range::groups(group, extents.rows() * groups_of_row)
+                                     : Range::linear(ceil_div(dlogits.numel(), CLASSES_OF_ITEM), group);
   with_real(logits.dtype, [&](auto zero) {
     const LossLabels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing),
                                             probabilities};
-    queue.launch(loss_kernel(queue, "cross_entropy_factors", logits.dtype), loss_rows_range(queue, extents),
-                 grad, indices, masses, Optional{weight}, rows, labels,
+    queue.launch(loss_kernel(queue, "cross_entropy_factors", logits.dtype, is_wide_loss(grad, logits)),
+                 loss_rows_range(queue, extents), grad, indices, masses, Optional{weight}, rows, labels,
                  static_cast<cl_int>(options.reduction), total_weight, factors,
                  target_check().spoiling(dlogits));
     queue.launch(loss_kernel(queue, "cross_entropy_backward", logits.dtype), elements, factors, logits,
-                 indices, masses, Optional{weight}, rows, labels, normalizers, dlogits);
+                 indices, masses, Optional{weight}, rows, labels, normalizers, dlogits,
+                 cl_int{long_rows ? 1 : 0});
   });
 }
 
@@ -111,10 +109,11 @@ void cross_entropy_target_backward(Queue& queue, const Tensor& grad, const Tenso
   if (dtarget.numel() == 0) return;
   with_real(logits.dtype, [&](auto zero) {
     const LossLabels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), true};
-    queue.launch(loss_kernel(queue, "cross_entropy_target_gradient", logits.dtype),
-                 loss_rows_range(queue, extents), grad, logits, Optional{weight},
-                 loss_rows(extents, options.ignore_index), labels, static_cast<cl_int>(options.reduction),
-                 total_weight, normalizers, dtarget);
+    queue.launch(
+        loss_kernel(queue, "cross_entropy_target_gradient", logits.dtype, is_wide_loss(grad, logits)),
+        loss_rows_range(queue, extents), grad, logits, Optional{weight},
+        loss_rows(extents, options.ignore_index), labels, static_cast<cl_int>(options.reduction),
+        total_weight, normalizers, dtarget);
   });
 }
 

@@ -39,9 +39,10 @@ void nll_loss_forward(Queue& queue, const Tensor& log_probabilities, const Tenso
     terms = queue.scratch({extents.rows(), 2}, compute_dtype(dtype));
   else
     queue.zero(total_weight);
-  queue.launch(loss_kernel(queue, "nll_loss_rows", dtype), loss_rows_range(queue, extents), log_probabilities,
-               target, Optional{weight}, loss_rows(extents, ignore_index), loss,
-               Optional{reduced ? &terms : nullptr}, target_check().spoiling(loss));
+  queue.launch(loss_kernel(queue, "nll_loss_rows", dtype, is_wide_loss(loss, log_probabilities)),
+               loss_rows_range(queue, extents), log_probabilities, target, Optional{weight},
+               loss_rows(extents, ignore_index), loss, Optional{reduced ? &terms : nullptr},
+               target_check().spoiling(loss));
   if (reduced) reduce_loss(queue, terms, reduction, loss, total_weight);
 }
 
@@ -53,9 +54,12 @@ void nll_loss_backward(Queue& queue, const Tensor& grad, const Tensor& target, c
   const ClassLossExtents extents = nll_extents(op, dx, target, weight);
   require_loss_tensors(op, dx, reduction, grad, total_weight);
   if (dx.numel() == 0) return;
-  queue.launch(loss_kernel(queue, "nll_loss_backward", dx.dtype), loss_rows_range(queue, extents), grad,
-               target, Optional{weight}, loss_rows(extents, ignore_index), static_cast<cl_int>(reduction),
-               total_weight, dx, target_check().spoiling(dx));
+  const bool is_zero = has_long_rows(queue, extents);  // an item a row would write it far apart
+  if (is_zero) queue.zero(dx);
+  queue.launch(loss_kernel(queue, "nll_loss_backward", dx.dtype, is_wide_loss(grad, dx)),
+               loss_rows_range(queue, extents), grad, target, Optional{weight},
+               loss_rows(extents, ignore_index), static_cast<cl_int>(reduction), total_weight, dx,
+               cl_int{is_zero ? 1 : 0}, target_check().spoiling(dx));
 }
 
 }  // namespace dlprim

@@ -23,7 +23,7 @@ OURS = {
 }
 # Operators of ours that are made of those in the lists.
 COMPOSED = {
-    "cross_entropy": "float32",
+    "cross_entropy": "float32_result",
     "normalize": "float32",
     "rms_norm": "float32",  # in the lists from PyTorch 2.12 on
     "softmin": "float32",
@@ -62,9 +62,8 @@ def test_rules_are_pytorchs():
 
 # Their cases make a weight of the input's dtype, which is rounded where the input is.
 ROUNDED = ("binary_cross_entropy_with_logits", "cross_entropy", "nll_loss")
-RULED = sorted(
-    n for n in TABLE if ocl._C._cast_rule(n) in ("lower_precision", "float32") and n in cases.CASES
-)
+RULES = ("lower_precision", "float32", "float32_result")
+RULED = sorted(n for n in TABLE if ocl._C._cast_rule(n) in RULES and n in cases.CASES)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -100,3 +99,29 @@ def test_operators_compute_in_the_dtype_of_their_rule(name, dtype):
             np.testing.assert_allclose(a.float().numpy(), e.float().numpy(), rtol=rtol)
         compared += 1
     assert compared, f"no case of {name} could be compared"
+
+
+@pytest.mark.parametrize("dtype", [ocl.bfloat16, ocl.float16], ids=["bfloat16", "float16"])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("shape", [(7, 50), (3, 5, 4), (1, 1), (65, 1001)])
+def test_cross_entropy_reads_16_bits_as_they_are(dtype, reduction, shape):
+    """The loss is that of float32 copies, the gradient theirs, rounded once; and so are their gradients."""
+    rng = np.random.default_rng(0)
+    logits = ocl.tensor(rng.standard_normal(shape).astype(np.float32) * 4).to(dtype)
+    target = ocl.tensor(rng.integers(0, shape[1], (shape[0], *shape[2:])))
+
+    def results(x, under_autocast):
+        x = x.detach().requires_grad_()
+        with ocl.autocast("ocl", dtype=dtype, enabled=under_autocast):
+            loss = ocl.nn.functional.cross_entropy(x, target, reduction=reduction, label_smoothing=0.1)
+        (gradient,) = ocl.autograd.grad(loss.sum() * 3, x, create_graph=True)
+        (second,) = ocl.autograd.grad((gradient.float() ** 2).sum(), x)
+        return loss, gradient, second
+
+    mine, wide = results(logits, True), results(logits.float(), False)
+    assert mine[0].dtype == ocl.float32 and mine[1].dtype == mine[2].dtype == dtype
+    np.testing.assert_allclose(mine[0].numpy(), wide[0].numpy(), rtol=1e-6)
+    step = 2.0**-8 if dtype == ocl.bfloat16 else 2.0**-11
+    for a, e in zip(mine[1:], wide[1:], strict=True):
+        smallest = 1e-30 if dtype == ocl.bfloat16 else 2.0**-24
+        np.testing.assert_allclose(a.float().numpy(), e.numpy(), rtol=4 * step, atol=4 * smallest + 1e-7)

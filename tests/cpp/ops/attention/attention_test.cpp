@@ -262,10 +262,11 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
   settings.scale = scale;
   settings.is_causal = is_causal;
   settings.precision = numbers.precision;
-  for (const AttentionKept kept : all_kept) {
+  const auto check_keeping = [&](AttentionKept kept, DType of_output) {
     SCOPED_TRACE(static_cast<int>(kept));
+    SCOPED_TRACE(name(of_output));
     const bool keeps = kept == AttentionKept::probabilities;
-    const Tensor result = queue.scratch(grad.tensor.shape, numbers.dtype),
+    const Tensor result = queue.scratch(grad.tensor.shape, of_output),
                  sums = queue.scratch({batch, shape.queries});
     const Tensor likely = queue.scratch({batch, shape.queries, shape.keys}, numbers.dtype);
     attention_forward(queue, query.tensor, key.tensor, value.tensor, given_mask, settings, result,
@@ -290,7 +291,10 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
     expect_precise(download_values(gradients.value), grad_value, 1e-4, 1e-4, numbers);
     if (by_mask)
       expect_precise(download_values(gradients.mask), grad_scores, 1e-4, 1e-4, numbers, largest_term);
-  }
+  };
+  for (const AttentionKept kept : all_kept) check_keeping(kept, numbers.dtype);
+  if (numbers.dtype != compute_dtype(numbers.dtype))
+    check_keeping(AttentionKept::log_sums, compute_dtype(numbers.dtype));
 }
 
 TEST(Attention, ForwardAndBackwardOfAllMasksAndLayouts) {

@@ -8,7 +8,10 @@
 #include <limits>
 
 #include "dlprim/core/error.h"
-#include "dlprim/ops/gemm/gemm_implementations.h"
+#include "dlprim/ops/gemm/gemm_operand.h"
+#include "dlprim/ops/gemm/operand_pack.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/random/random.h"
 #include "support/elements.h"
 #include "support/implementations.h"
 #include "support/tensors.h"
@@ -460,6 +463,89 @@ TEST(Gemm, WarpsTakeWordsAsTheyLieOrPacked) {
     EXPECT_LT(as_it_lies, each.expected_cost(ampere, problem(any, 512, 1, 4096)));
     EXPECT_LT(as_it_lies, each.expected_cost(ampere, problem(any, 508, 508, 1)));
     EXPECT_LT(as_it_lies, each.expected_cost(ampere, problem(any32, 512, 512, 1, MatmulPrecision::medium)));
+  }
+}
+
+// Parts of a product cover it once, and none packs more than it may.
+TEST(Gemm, ProductsWhoseOperandsAreLargeArePackedInSlabs) {
+  const ProductTile& tile = product_tiles[product_tile_count - 1];
+  const Tensor any = Tensor::empty(device(), {64, 64}, DType::bfloat16);
+  struct Sizes {
+    std::int64_t batches, m, n, k;
+    bool shares_left;
+    std::int64_t slabs;  // 0: none can be
+  };
+  for (const Sizes& s : {Sizes{1, 8192, 768, 50257, false, 5}, Sizes{1, 64, 64, 64, false, 1},
+                         Sizes{300, 512, 512, 4097, false, 7}, Sizes{300, 512, 512, 4097, true, 7},
+                         Sizes{2, 8192, 64, 50257, false, 10}, Sizes{1, 512, 2 << 10, 1 << 17, false, 0},
+                         Sizes{1, 2 << 10, 64, 4 << 20, false, 0}}) {
+    SCOPED_TRACE(s.m);
+    const GemmProblem p{any,
+                        any,
+                        any,
+                        nullptr,
+                        1,
+                        0,
+                        MatmulPrecision::highest,
+                        s.batches,
+                        s.m,
+                        s.n,
+                        s.k,
+                        s.shares_left ? 0 : s.m * s.k,
+                        s.k,
+                        1,
+                        s.k * s.n,
+                        1,
+                        s.k};
+    const GemmOperand left = left_operand(tile, p), right = right_operand(tile, p);
+    const auto slabs = product_slabs(p, left, true, right, true);
+    EXPECT_EQ(slabs.has_value(), s.slabs > 0);
+    if (!slabs) continue;
+    EXPECT_EQ(slabs->count(p), s.slabs);
+    std::vector<int> rows(static_cast<std::size_t>(s.batches * s.m));
+    slabs->each(p, [&](const GemmProblem& part) {
+      const GemmOperand a = left_operand(tile, part), b = right_operand(tile, part);
+      EXPECT_LE(a.packed_line() * static_cast<double>(a.lines * a.matrices()),
+                static_cast<double>(most_packed_bytes));
+      EXPECT_LE(b.packed_line() * static_cast<double>(b.lines * b.matrices()),
+                static_cast<double>(most_packed_bytes));
+      const std::int64_t first = part.c.offset / s.n, batch = first / s.m;
+      EXPECT_EQ(part.a.offset, batch * p.a_batch + first % s.m * p.a_row);
+      EXPECT_EQ(part.b.offset, batch * p.b_batch);
+      EXPECT_EQ(part.c.shape, (Dims{part.batches, part.m, s.n}));
+      for (std::int64_t row = first; row < first + part.batches * part.m; ++row)
+        ++rows[static_cast<std::size_t>(row)];
+    });
+    EXPECT_EQ(rows, std::vector<int>(rows.size(), 1));
+  }
+}
+
+TEST(Gemm, EveryImplementationOfALargeOddLine) {
+  if (device().info().runs_cpu_kernels()) GTEST_SKIP() << "no implementation for CPUs packs";
+  constexpr std::int64_t m = 8211, n = 24, k = 16385;  // 269 MB of 16-bit numbers
+  Queue& queue = device().queue();
+  const Tensor a = queue.scratch({m, k}, DType::bfloat16), b = queue.scratch({k, n}, DType::bfloat16),
+               c = queue.scratch({m, n}, DType::bfloat16), expected = queue.scratch({m, n});
+  random_normal(queue, a, 0, 1, {1, 0});
+  random_normal(queue, b, 0, 1, {2, 0});
+  const auto widened = [&](const Tensor& t) {
+    const Tensor wide = queue.scratch(t.shape);
+    copy(queue, t, wide);
+    return wide;
+  };
+  gemm(queue, widened(a), widened(b), expected);
+  const std::vector<double> wanted = download_values(expected);
+  for (const bool across : {false, true}) {
+    Tensor left = a;
+    if (across) {
+      left = queue.scratch({k, m}, DType::bfloat16);
+      copy(queue, a.transposed(), left);
+      left = left.transposed();
+    }
+    for_each_implementation("gemm", [&] {
+      gemm(queue, left, b, c);
+      expect_close(download_values(c), wanted, 2 * epsilon(DType::bfloat16), 0.5);
+    });
   }
 }
 

@@ -1,9 +1,11 @@
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "dlprim/ops/loss/cross_entropy.h"
 #include "dlprim/ops/loss/nll_loss.h"
+#include "tests/cpp/support/elements.h"
 #include "tests/cpp/support/tensors.h"
 
 using namespace dlprim;
@@ -167,6 +169,41 @@ TEST(CrossEntropy, LargeLogitsKeepTheirDigits) {
       check({9, 37, 1, false, probabilities, smoothing, Reduction::none}, true, 1e6f);
       check({3, 7, 35, true, probabilities, smoothing, Reduction::mean}, true, -1e6f);
     }
+}
+
+// Of scores of 16 bits, in float32: what float32 scores of the same values give.
+TEST(CrossEntropy, WideLosses) {
+  Queue& queue = device().queue();
+  for (const DType dtype : {DType::bfloat16, DType::float16})
+    for (const Dims& shape : {Dims{70, 100}, Dims{3, 7, 5}, Dims{2, 33}})
+      for (const Reduction reduction : reductions) {
+        const Batch b{shape[0], shape[1], shape.size() > 2 ? shape[2] : 1};
+        const Tensor half =
+            upload_as(dtype, download_values(upload(random_floats(b.n * b.c * b.s, 1), shape)), shape);
+        const Tensor whole = upload_as(DType::float32, download_values(half), shape);
+        const Tensor target = upload(labels(b), b.rows());
+        const Dims loss_shape = class_loss_shape(shape, reduction);
+        const Tensor grad = upload(random_floats(product(loss_shape), 4), loss_shape);
+        const auto run = [&](const Tensor& x) {
+          const Tensor loss = queue.scratch(loss_shape), total = queue.scratch({}),
+                       dx = queue.scratch(shape, x.dtype),
+                       normalizer = queue.scratch(cross_entropy_normalizer_shape(shape));
+          const CrossEntropyOptions options{ignored, 0.1, reduction};
+          cross_entropy_forward(queue, x, target, nullptr, options, loss, total, normalizer);
+          cross_entropy_backward(queue, grad, x, target, nullptr, options, total, normalizer, dx);
+          const Tensor chosen = queue.scratch(loss_shape), by_chosen = queue.scratch(shape, x.dtype);
+          nll_loss_forward(queue, x, target, nullptr, ignored, reduction, chosen, total);
+          nll_loss_backward(queue, grad, target, nullptr, ignored, reduction, total, by_chosen);
+          return std::array{download_values(loss), download_values(dx), download_values(chosen),
+                            download_values(by_chosen)};
+        };
+        const auto mine = run(half), wide = run(whole);
+        const double step = epsilon(dtype), smallest = 1e-7;
+        expect_close(mine[0], wide[0], 1e-6, 1e-6);
+        expect_close(mine[1], wide[1], step, smallest);
+        expect_close(mine[2], wide[2], 1e-6, 1e-6);
+        expect_close(mine[3], wide[3], step, smallest);
+      }
 }
 
 TEST(CrossEntropy, SingleRow) {
