@@ -1,0 +1,39 @@
+"""``torch.compile`` on ocl devices: Inductor's fused loops as OpenCL C, all else by the kernels of eager mode.
+
+Nothing here is imported before Inductor is. The parts:
+
+- ``registration``   what Inductor and Dynamo look up by the device's name
+- ``interface``      the device for Dynamo: indices, properties, streams
+- ``scheduling``     from a group of fused nodes to a kernel and its call
+- ``kernel``         loads, stores and reductions of one kernel (a subclass of Inductor's SIMDKernel)
+- ``operators``      the C expression of each of Inductor's operators
+- ``reductions``     what a reduction keeps, how two of them are joined
+- ``loops``          the loops around all that, for CPUs and for GPUs
+- ``lowerings``      which operators of aten stay calls
+- ``runtime``        what generated code calls: one kernel with its launch sizes
+
+Here as everywhere in Inductor private interfaces of PyTorch are used, those of the release that ``torch_ocl``
+is built for.
+"""
+
+from __future__ import annotations
+
+from torch_ocl._when_imported import when_imported
+
+
+def install() -> None:
+    """Registers the device as soon as Dynamo, and Inductor, are imported."""
+    when_imported("torch._dynamo.device_interface", _register_interface)
+    when_imported("torch._inductor.codegen.common", _register_backend)
+
+
+def _register_interface(module) -> None:
+    from torch_ocl.inductor import registration
+
+    registration.register_interface(module)
+
+
+def _register_backend(module) -> None:
+    from torch_ocl.inductor import registration
+
+    registration.register_backend(module)

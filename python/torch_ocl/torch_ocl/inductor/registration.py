@@ -1,0 +1,123 @@
+"""What Dynamo and Inductor look up by the device's name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from torch_ocl import _built_with, _C
+
+
+def _refusal(error: Exception) -> RuntimeError:
+    return RuntimeError(
+        f"torch.compile for ocl devices is written for PyTorch {_built_with.TORCH}, whose Inductor differs from "
+        f'that of PyTorch {torch.__version__} ({error}): use torch.compile(..., backend="aot_eager")'
+    )
+
+
+def _or_refuse(register: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    """Never fails while PyTorch is imported: where its interfaces moved, compiling says so."""
+
+    @functools.wraps(register)
+    def wrapped(module: ModuleType) -> None:
+        try:
+            register(module)
+        except (ImportError, AttributeError, TypeError) as error:
+            _refuse_later(module, error)
+
+    return wrapped
+
+
+def _refuse_later(module: ModuleType, error: Exception) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise _refusal(error) from error
+
+    codegens = getattr(module, "device_codegens", None)
+    if isinstance(codegens, dict) and hasattr(module, "DeviceCodegen"):
+        codegens["ocl"] = module.DeviceCodegen(refuse, refuse)
+
+
+@_or_refuse
+def register_interface(dynamo: ModuleType) -> None:
+    """``dynamo``: the module torch._dynamo.device_interface."""
+    from torch_ocl.inductor.interface import OclInterface
+
+    dynamo.register_interface_for_device("ocl", OclInterface)
+    for index in range(_C.device_count()):
+        dynamo.register_interface_for_device(f"ocl:{index}", OclInterface)
+
+
+@_or_refuse
+def register_backend(common: ModuleType) -> None:
+    """``common``: the module torch._inductor.codegen.common, which others import first."""
+
+    class OpOverrides(common.DeviceOpOverrides):
+        """Lines of generated Python."""
+
+        def device_guard(self, device_idx: int) -> str:
+            return f"torch.ocl.device({device_idx})"
+
+        def set_device(self, device_idx: int) -> str:
+            return f"torch.ocl.set_device({device_idx})"
+
+        def synchronize(self) -> str:
+            return "torch.ocl.synchronize()"
+
+        def import_get_raw_stream_as(self, name: str) -> str:
+            return f"from torch_ocl.inductor.interface import get_raw_stream as {name}"
+
+    class Version(common.CustomGraphModulePass):
+        """No pass: Inductor's caches take its id for a part of their keys."""
+
+        def __call__(self, graph: torch.fx.Graph) -> None:
+            pass
+
+        def uuid(self) -> str:
+            return code_version()
+
+    class Wrapper:
+        """Makes the wrapper, of which Inductor asks ``create`` alone."""
+
+        @staticmethod
+        def create(*args: Any, **kwargs: Any) -> Any:
+            return _loaded().wrapper_of(*args, **kwargs)
+
+    class RefusedWrapper:
+        @staticmethod
+        def create(*args: Any, **kwargs: Any) -> Any:
+            raise NotImplementedError(
+                "ocl devices have no C++ wrapper of Inductor (cpp_wrapper=True, AOTInductor): compile without it, "
+                "or export the net by ocl.export (docs/deploy.md)"
+            )
+
+    common.register_device_op_overrides("ocl", OpOverrides())
+    common.register_backend_for_device(
+        "ocl", lambda scheduler: _loaded().OclScheduling(scheduler), Wrapper, RefusedWrapper, None, Version()
+    )
+
+
+@functools.cache
+def _loaded() -> ModuleType:
+    """The code generator, with what PyTorch's own modules have to know of it."""
+    try:
+        from torch_ocl.inductor import lowerings, scheduling
+
+        lowerings.install()
+    except (ImportError, AttributeError) as error:
+        raise _refusal(error) from error
+    return scheduling
+
+
+@functools.cache
+def code_version() -> str:
+    """Changes with the code generator, and with the kind of device that it writes for."""
+    from torch._inductor.custom_graph_pass import get_hash_for_files
+
+    files = tuple(sorted(str(path) for path in Path(__file__).parent.glob("*.py")))
+    shapes = [_C.device_properties(index)["kernel_shape"] for index in range(_C.device_count())]
+    return repr((get_hash_for_files(files), shapes, _built_with.VERSION))
