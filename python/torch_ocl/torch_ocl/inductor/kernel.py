@@ -203,7 +203,7 @@ class OclKernel(SIMDKernel):
             elements = Space(element_trees[::-1], "element_", self.index_to_str)
         form = self._form(reduces)
         wide = 8 if self._uses_double() else 16
-        vectors = "" if self._scatters or self._checks else f"VECTOR_LOOP({wide})"
+        vectors = "" if self._scatters else f"VECTOR_LOOP({wide})"
         body = Loops(self._segments, rows, elements, vectors).write(form)
         kernel = self._signature(form) + body + "}\n"
         source = prelude(kernel) + kernel

@@ -20,26 +20,35 @@ def _refusal(error: Exception) -> RuntimeError:
     )
 
 
+class _Refused:
+    """In the place of a wrapper, where PyTorch's interfaces moved."""
+
+    supports_caching = False
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def create(self, *args: Any, **kwargs: Any) -> Any:
+        raise _refusal(self._error) from self._error
+
+
 def _or_refuse(register: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
-    """Never fails while PyTorch is imported: where its interfaces moved, compiling says so."""
+    """Importing PyTorch never fails: where its interfaces moved, compiling says so."""
 
     @functools.wraps(register)
     def wrapped(module: ModuleType) -> None:
         try:
             register(module)
         except (ImportError, AttributeError, TypeError) as error:
-            _refuse_later(module, error)
+            _faults.append(error)
+            if hasattr(module, "device_codegens") and hasattr(module, "DeviceCodegen"):
+                refused = _Refused(error)
+                module.device_codegens["ocl"] = module.DeviceCodegen(refused.create, refused)
 
     return wrapped
 
 
-def _refuse_later(module: ModuleType, error: Exception) -> None:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise _refusal(error) from error
-
-    codegens = getattr(module, "device_codegens", None)
-    if isinstance(codegens, dict) and hasattr(module, "DeviceCodegen"):
-        codegens["ocl"] = module.DeviceCodegen(refuse, refuse)
+_faults: list[Exception] = []
 
 
 @_or_refuse
@@ -56,6 +65,8 @@ def register_interface(dynamo: ModuleType) -> None:
 def register_backend(common: ModuleType) -> None:
     """``common``: the module torch._inductor.codegen.common, which others import first."""
 
+    from torch._inductor.custom_graph_pass import CustomGraphModulePass
+
     class OpOverrides(common.DeviceOpOverrides):
         """Lines of generated Python."""
 
@@ -71,7 +82,7 @@ def register_backend(common: ModuleType) -> None:
         def import_get_raw_stream_as(self, name: str) -> str:
             return f"from torch_ocl.inductor.interface import get_raw_stream as {name}"
 
-    class Version(common.CustomGraphModulePass):
+    class Version(CustomGraphModulePass):
         """No pass: Inductor's caches take its id for a part of their keys."""
 
         def __call__(self, graph: torch.fx.Graph) -> None:
@@ -80,14 +91,26 @@ def register_backend(common: ModuleType) -> None:
         def uuid(self) -> str:
             return code_version()
 
+    class Scheduling:
+        """The scheduling, once it is asked for. Inductor wants a class."""
+
+        def __new__(cls, scheduler: Any) -> Any:
+            return _loaded().OclScheduling(scheduler)
+
     class Wrapper:
-        """Makes the wrapper, of which Inductor asks ``create`` alone."""
+        """Makes the wrapper, once Inductor is loaded."""
+
+        supports_caching = True
 
         @staticmethod
         def create(*args: Any, **kwargs: Any) -> Any:
             return _loaded().wrapper_of(*args, **kwargs)
 
     class RefusedWrapper:
+        """Inductor's C++."""
+
+        supports_caching = False
+
         @staticmethod
         def create(*args: Any, **kwargs: Any) -> Any:
             raise NotImplementedError(
@@ -96,14 +119,14 @@ def register_backend(common: ModuleType) -> None:
             )
 
     common.register_device_op_overrides("ocl", OpOverrides())
-    common.register_backend_for_device(
-        "ocl", lambda scheduler: _loaded().OclScheduling(scheduler), Wrapper, RefusedWrapper, None, Version()
-    )
+    common.register_backend_for_device("ocl", Scheduling, Wrapper, RefusedWrapper, None, Version())
 
 
 @functools.cache
 def _loaded() -> ModuleType:
     """The code generator, with what PyTorch's own modules have to know of it."""
+    if _faults:
+        raise _refusal(_faults[0]) from _faults[0]
     try:
         from torch_ocl.inductor import lowerings, scheduling
 
