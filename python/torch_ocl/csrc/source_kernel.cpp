@@ -1,5 +1,7 @@
 #include "source_kernel.h"
 
+#include <ATen/record_function.h>
+
 #include <sstream>
 #include <utility>
 
@@ -61,6 +63,7 @@ dlprim::Kernel& SourceKernel::kernel_on(dlprim::Device& device) {
 void SourceKernel::launch(const std::vector<at::Tensor>& tensors, const std::vector<Number>& numbers,
                           const Sizes& global, const Sizes& local) {
   TORCH_CHECK_VALUE(!tensors.empty(), name_, ": a kernel is launched on the device of its tensors, and got none");
+  RECORD_FUNCTION(name_, c10::ArrayRef<const c10::IValue>{});  // the operator that profilers show
   std::vector<dlprim::Tensor> raws;
   raws.reserve(tensors.size());
   for (const at::Tensor& tensor : tensors) {

@@ -16,6 +16,7 @@ from torch._inductor.codegen.common import (
     TensorArg,
 )
 from torch._inductor.codegen.simd import IterationRangesEntry, SIMDKernel
+from torch._inductor.codegen.triton_utils import should_unwrap_unspec_arg
 from torch._inductor.utils import Placeholder
 from torch._inductor.virtualized import V
 from torch.utils._sympy.symbol import SymT, free_symbol_is_type, symbol_is_type
@@ -26,7 +27,7 @@ from torch_ocl.inductor.loops import Loops, Segment, Space
 from torch_ocl.inductor.operators import OclOverrides
 from torch_ocl.inductor.prelude import prelude
 from torch_ocl.inductor.reductions import Accumulator, accumulated_dtype
-from torch_ocl.inductor.types import computed_type, loaded, stored, stored_type
+from torch_ocl.inductor.types import computed_type, converted, loaded, stored, stored_type
 
 
 class TypedCSE(CSE):
@@ -72,7 +73,8 @@ class OclKernel(SIMDKernel):
         index = self._prepared(index)
         dtype = V.graph.get_dtype(name)
         self._require(dtype)
-        text = loaded(dtype, pointer, self.index_to_str(index))
+        number = should_unwrap_unspec_arg(name)  # of the host's: it is an argument itself
+        text = converted(pointer, None, computed_type(dtype)) if number else loaded(dtype, pointer, self.index_to_str(index))
         computed = torch.float32 if computed_type(dtype) == "float" else dtype
         return self.cse.generate(self.loads, text, dtype=computed, shape=())
 
@@ -247,21 +249,25 @@ class OclKernel(SIMDKernel):
         return [symbol for symbol, entry in self.range_tree_nodes.items() if entry.is_reduction]
 
     def _signature(self, form: str) -> str:
-        parameters, lines = [], []
+        parameters, numbers, lines = [], [], []
         _, _, arguments, _ = self.args.python_argdefs()
         for argument in arguments:
-            if isinstance(argument, TensorArg):
+            if isinstance(argument, TensorArg) and should_unwrap_unspec_arg(argument.buffer):
+                real = argument.dtype.is_floating_point
+                numbers.append(f"const {'REAL_NUMBER' if real else 'long'} {argument.name}")
+            elif isinstance(argument, TensorArg):
                 ctype = stored_type(argument.dtype)
                 parameters.append(f"BUFFER({ctype}, {argument.name})")
                 start = f"{argument.name}_start" + (" / 2" if argument.dtype in _OF_BYTES else "")
                 lines.append(f"__global {ctype} *restrict {argument.name} = {argument.name}_buffer + {start};")
             elif isinstance(argument, SizeArg) and _is_real(argument.expr):
-                parameters.append(f"const REAL_NUMBER {argument.name}")
+                numbers.append(f"const REAL_NUMBER {argument.name}")
             elif isinstance(argument, SizeArg):
-                parameters.append(f"const long {argument.name}_given")
+                numbers.append(f"const long {argument.name}_given")
                 lines.append(f"const index_t {argument.name} = (index_t){argument.name}_given;")
             else:
                 raise NotImplementedError(f"torch.compile on ocl devices: no kernel argument {argument}")
+        parameters += numbers
         if form.startswith("cpu"):
             parameters.append("const long stretch_given")
             lines.append("const index_t stretch = (index_t)stretch_given;")
@@ -284,7 +290,9 @@ class OclKernel(SIMDKernel):
         tensors, numbers = [], []
         _, calls, arguments, types = self.args.python_argdefs()
         for call, argument in zip(calls, arguments, strict=True):
-            if isinstance(argument, TensorArg):
+            if isinstance(argument, TensorArg) and should_unwrap_unspec_arg(argument.buffer):
+                numbers.append(f"{call}.item()")
+            elif isinstance(argument, TensorArg):
                 tensors.append(call)
             else:
                 numbers.append(wrapper.codegen_python_sizevar(argument.expr))

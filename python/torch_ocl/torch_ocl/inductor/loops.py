@@ -307,8 +307,7 @@ class Loops:
         if fields:
             starts = "".join(f"{name}[lane] = {name}_part[lane] = {start}; " for _, start, name in fields)
             self._put(f"for (int lane = 0; lane < {CPU_BLOCK}; ++lane) {{ {starts}}}")
-            self._put("int added = 0;")
-        self._put("{")
+        self._put("{", "int added = 0;")
         for d in reversed(elements.dimensions):
             self._put(f"for (index_t {d.name} = 0; {d.name} < {elements._text(d.size)}; ++{d.name}) {{")
         self._open_rows(count)

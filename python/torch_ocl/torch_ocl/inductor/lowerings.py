@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch._inductor import lowering
+from torch._inductor.graph import GraphLowering
 from torch._inductor.codegen.common import pointwise_overrides_data
 from torch._inductor.virtualized import V
 
@@ -27,6 +28,7 @@ def install() -> None:
     )
     lowering.use_scatter_fallback = _or_reduces_on_ocl(lowering.use_scatter_fallback)
     lowering.use_two_step_variance = _or_on_ocl(lowering.use_two_step_variance)
+    GraphLowering.decide_layout_opt = staticmethod(_but_on_ocl(GraphLowering.decide_layout_opt))
     for name, data in pointwise_overrides_data.items():
         if OclOverrides._is_unimplemented(name):
             _keep_calls(data.name)
@@ -55,6 +57,19 @@ def _or_reduces_on_ocl(question: Callable[..., bool]) -> Callable[..., bool]:
         return question(op_overload, reduction_type, *args, **kwargs)
 
     return answer
+
+
+def _but_on_ocl(decide: Callable[..., bool]) -> Callable[..., bool]:
+    """Whether nets change to channels last: convolutions on ocl are faster contiguous."""
+
+    @functools.wraps(decide)
+    def decide_elsewhere(gm: torch.fx.GraphModule, **kwargs: Any) -> bool:
+        values = (node.meta.get("val") for node in gm.graph.nodes)
+        if any(isinstance(v, torch.Tensor) and v.device.type == "ocl" for v in values):
+            return False
+        return decide(gm, **kwargs)
+
+    return decide_elsewhere
 
 
 def _keep_calls(name: str) -> None:

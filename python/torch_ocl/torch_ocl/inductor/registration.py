@@ -54,8 +54,10 @@ _faults: list[Exception] = []
 @_or_refuse
 def register_interface(dynamo: ModuleType) -> None:
     """``dynamo``: the module torch._dynamo.device_interface."""
+    from torch_ocl.inductor import fakes
     from torch_ocl.inductor.interface import OclInterface
 
+    fakes.install()
     dynamo.register_interface_for_device("ocl", OclInterface)
     for index in range(_C.device_count()):
         dynamo.register_interface_for_device(f"ocl:{index}", OclInterface)
