@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="NOT TESTED: PyTorch is not installed (docs/pytorch.md)")
+from comparisons import find_torchvision, load_torchvision  # noqa: E402
+
 nn, F = torch.nn, torch.nn.functional
 
 
@@ -149,15 +151,16 @@ def test_inference(name):
 def test_mixed_precision():
     net, (x, labels) = digits_net().to("ocl"), [t.to("ocl") for t in image_batch((9, 1, 14, 14))(0)]
 
-    def gradients(run):
+    def gradients(run, is_mixed=True):
         net.zero_grad()
-        with torch.autocast("ocl", torch.bfloat16):
+        with torch.autocast("ocl", torch.bfloat16, enabled=is_mixed):
             loss = F.cross_entropy(run(x), labels)
         loss.backward()
         return [loss.detach(), *(p.grad.clone() for p in net.parameters())]
 
-    for mine, eager in zip(gradients(torch.compile(net)), gradients(net), strict=True):
-        assert (mine - eager).norm() <= 0.03 * eager.norm()
+    everything = zip(gradients(torch.compile(net)), gradients(net), gradients(net, False), strict=True)
+    for mine, eager, exact in everything:
+        assert (mine - exact).norm() <= 1.5 * (eager - exact).norm() + 1e-3 * exact.norm()
 
 
 def test_dropout_trains():
@@ -191,6 +194,8 @@ def test_a_compiled_step_in_a_graph():
 
 @pytest.mark.slow
 def test_gpt2():
+    if find_torchvision():
+        load_torchvision()  # before transformers, which reads it
     transformers = pytest.importorskip("transformers", reason="NOT TESTED: transformers is not installed")
     sizes = {"n_embd": 48, "n_layer": 2, "n_head": 4, "vocab_size": 90, "n_positions": 32}
     config = transformers.GPT2Config(**sizes, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0)

@@ -203,7 +203,7 @@ class OclKernel(SIMDKernel):
         if reduces:
             element_trees = [t for t in self.range_trees if t.is_reduction]
             elements = Space(element_trees[::-1], "element_", self.index_to_str)
-        form = self._form(reduces)
+        form = self._chosen_form = self._form(reduces)
         wide = 8 if self._uses_double() else 16
         vectors = "" if self._scatters else f"VECTOR_LOOP({wide})"
         body = Loops(self._segments, rows, elements, vectors).write(form)
@@ -226,10 +226,18 @@ class OclKernel(SIMDKernel):
     def _form(self, reduces: bool) -> str:
         on_cpu = self._properties.kernel_shape == "cpu"
         if not reduces:
-            return "cpu" if on_cpu else "items"
+            return "items" if not on_cpu else "cpu-tiles" if self._is_tiled() else "cpu"
         if self._has_neighbouring_rows():
             return "cpu-outer" if on_cpu else "columns"
         return "cpu" if on_cpu else "lines"
+
+    def _is_tiled(self) -> bool:
+        """Whether Inductor found tensors that lie across each other, and large enough for it to matter."""
+        trees = [tree for tree in self.range_trees if not tree.is_reduction]
+        sizes = V.graph.sizevars
+        return len(trees) > 1 and all(
+            sizes.optimization_hint(tree.numel, fallback=64) >= _LEAST_TILED for tree in trees
+        )
 
     def _has_neighbouring_rows(self) -> bool:
         """Whether most of what a loop touches lies side by side for rows, rather than for a row's elements."""
@@ -296,9 +304,10 @@ class OclKernel(SIMDKernel):
                 tensors.append(call)
             else:
                 numbers.append(wrapper.codegen_python_sizevar(argument.expr))
-        counts = {False: sympy.S.One, True: sympy.S.One}
+        counts = {False: sympy.S.One, True: sympy.S.One}  # of rows, and of what is in one
         for tree in self.range_trees:
-            counts[tree.is_reduction] *= tree.numel
+            is_inner = tree.prefix == "x" and self._chosen_form == "cpu-tiles"
+            counts[tree.is_reduction or is_inner] *= tree.numel
         rows, reduced = (wrapper.codegen_python_sizevar(V.graph.sizevars.simplify(n)) for n in counts.values())
         wrapper.generate_kernel_call(
             name,
@@ -308,6 +317,8 @@ class OclKernel(SIMDKernel):
             arg_types=[list, list, int, int],
         )
 
+
+_LEAST_TILED = 8  # rows and columns of a tensor that is walked in tiles
 
 # Their elements have two bytes, and no kernels of the library's: the place of the first is counted in bytes.
 _OF_BYTES = (torch.int16, torch.uint16)

@@ -1,7 +1,7 @@
 """The loops around a kernel's statements.
 
 A kernel makes *rows*: elements of a pointwise kernel, results of a reduction. Its statements come in segments:
-those done once for each row, and those done for each element that a row is reduced from. Five forms put loops
+those done once for each row, and those done for each element that a row is reduced from. Six forms put loops
 around them (runtime.CompiledKernel says how each is launched). CPUs get loops that their compilers vectorize, over
 the elements of a row or over neighbouring rows; GPUs a work item for each element, or a line of them for each row.
 """
@@ -18,7 +18,7 @@ from torch._inductor.virtualized import V
 from torch.utils._sympy.functions import FloorDiv
 
 from torch_ocl.inductor.reductions import Accumulator
-from torch_ocl.inductor.runtime import CPU_BLOCK, GROUP
+from torch_ocl.inductor.runtime import CPU_BLOCK, CPU_TILE, GROUP
 
 _SHORT_ROW = 32  # elements; a CPU walks shorter stretches together, at the price of divisions
 _PART = 1024  # elements that are summed before the sum is added to that of the others
@@ -53,9 +53,11 @@ class Space:
     def __init__(self, trees: list, prefix: str, text: Callable[[sympy.Expr], str]) -> None:
         self.dimensions: list[Dimension] = []
         self.entries: dict[str, str] = {}  # index variable: its expression
+        self.first_tree = 0  # dimensions of the innermost tree
         self._text = text
         for tree in trees:
             self._add(tree, prefix)
+            self.first_tree = self.first_tree or len(self.dimensions)
 
     def _add(self, tree, prefix: str) -> None:
         bounds = _chain(tree)
@@ -165,6 +167,8 @@ class Loops:
             self._write_items()
         elif form == "cpu-outer":
             self._write_cpu_outer()
+        elif form == "cpu-tiles":
+            self._write_cpu_tiles()
         elif self._reducing:
             self._write_cpu_inner()
         else:
@@ -177,11 +181,11 @@ class Loops:
 
     # ---- a CPU's work item walks a stretch of rows
 
-    def _stretch(self) -> None:
+    def _stretch(self, first: int = 0) -> None:
         self._put(
             "#define ROW_STORE",
             "#define ELEMENT_STORE",
-            f"const index_t all_rows = {self._rows.size_of()};",
+            f"const index_t all_rows = {self._rows.size_of(first)};",
             "const index_t begin = get_global_id(0) * stretch;",
             "const index_t end = begin + stretch < all_rows ? begin + stretch : all_rows;",
         )
@@ -208,6 +212,23 @@ class Loops:
         lines = [line for segment in self._segments for line in segment.lines()]
         self._put(*self._rows.declare("\n".join(lines)), *lines)
         self._put("}", "row += stop - start;", "}")
+
+    def _write_cpu_tiles(self) -> None:
+        """For tensors of which one has neighbours where another has rows: in tiles that caches hold."""
+        rows, count = self._rows, self._rows.first_tree
+        self._stretch(count)
+        self._put(
+            f"const index_t inner = {rows.size_of(0, count)};",
+            f"for (index_t top = begin; top < end; top += {CPU_TILE})",
+            f"for (index_t left = 0; left < inner; left += {CPU_TILE // 2}) {{",
+            f"const index_t bottom = top + {CPU_TILE} < end ? top + {CPU_TILE} : end;",
+            f"const index_t right = left + {CPU_TILE // 2} < inner ? left + {CPU_TILE // 2} : inner;",
+            "for (index_t outer = top; outer < bottom; ++outer) {",
+        )
+        self._put(*rows.split("outer", count))
+        self._put(self._vectors, "for (index_t i = left; i < right; ++i) {", *rows.split("i", 0, count))
+        lines = [line for segment in self._segments for line in segment.lines()]
+        self._put(*rows.declare("\n".join(lines)), *lines, "}", "}", "}")
 
     def _write_cpu_inner(self) -> None:
         self._stretch()

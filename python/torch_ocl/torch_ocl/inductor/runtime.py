@@ -10,6 +10,7 @@ import torch
 from torch_ocl import _C
 
 GROUP = 256  # the most work items that share local memory
+CPU_TILE = 32  # rows of a tile that a CPU walks where tensors lie across each other
 CPU_BLOCK = 128  # results that a work item of a CPU sums over an outer dimension at a time
 _LEAST_SHARE = 4096  # elements: below it starting a work item costs a CPU more than its work
 
@@ -32,6 +33,7 @@ class CompiledKernel:
 
     - ``cpu``: a work item walks a stretch of rows (elements, of a pointwise kernel), which it is told;
     - ``cpu-outer``: the same, in stretches that fill vectors;
+    - ``cpu-tiles``: the same, in stretches of whole tiles of ``reduced`` columns;
     - ``items``: a work item for each element;
     - ``lines``: a line of work items for each row, which lie side by side;
     - ``columns``: the same, where neighbours in a group belong to neighbouring rows.
@@ -68,8 +70,8 @@ class CompiledKernel:
         if self._form.startswith("cpu"):
             shares = min(rows * reduced // _LEAST_SHARE + 1, 8 * units, rows)
             stretch = _ceil_div(rows, shares)
-            if self._form == "cpu-outer":
-                stretch = _ceil_div(stretch, 16) * 16
+            whole = {"cpu-outer": 16, "cpu-tiles": CPU_TILE}.get(self._form, 1)
+            stretch = _ceil_div(stretch, whole) * whole
             return ((_ceil_div(rows, stretch), 1, 1), (1, 1, 1)), stretch
         if self._form == "items":
             return ((rows, 1, 1), (most, 1, 1)), 0
