@@ -103,8 +103,9 @@ PYBIND11_MODULE(_C, m) {
       .def("description", &Graph::description);
   m.def("new_graph_pool", &new_graph_pool);
   py::class_<SourceKernel>(m, "SourceKernel")
-      .def(py::init<std::string, std::string, std::string, const std::vector<std::string>&>(), py::arg("source"),
-           py::arg("name"), py::arg("options") = "", py::arg("checks") = std::vector<std::string>())
+      .def(py::init<std::string, std::string, std::string, const std::vector<std::string>&>(),
+           py::arg("source"), py::arg("name"), py::arg("options") = "",
+           py::arg("checks") = std::vector<std::string>())
       .def("launch", &SourceKernel::launch, py::arg("tensors"), py::arg("numbers"), py::arg("global_size"),
            py::arg("local_size"), py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("name", &SourceKernel::name)

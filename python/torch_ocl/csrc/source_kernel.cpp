@@ -33,8 +33,8 @@ std::string with_files(const std::string& source) {
 dlprim::Range range_of(const SourceKernel::Sizes& global, const SourceKernel::Sizes& local) {
   dlprim::Range range;
   for (std::size_t d = 0; d < global.size(); ++d) {
-    TORCH_CHECK_VALUE(global[d] >= 1 && local[d] >= 1, "a launch needs positive sizes, got global ", global[d],
-                      " and local ", local[d]);
+    TORCH_CHECK_VALUE(global[d] >= 1 && local[d] >= 1, "a launch needs positive sizes, got global ",
+                      global[d], " and local ", local[d]);
     range.global[d] = static_cast<std::size_t>(global[d]);
     range.local[d] = static_cast<std::size_t>(local[d]);
   }
@@ -62,13 +62,15 @@ dlprim::Kernel& SourceKernel::kernel_on(dlprim::Device& device) {
 
 void SourceKernel::launch(const std::vector<at::Tensor>& tensors, const std::vector<Number>& numbers,
                           const Sizes& global, const Sizes& local) {
-  TORCH_CHECK_VALUE(!tensors.empty(), name_, ": a kernel is launched on the device of its tensors, and got none");
+  TORCH_CHECK_VALUE(!tensors.empty(), name_,
+                    ": a kernel is launched on the device of its tensors, and got none");
   RECORD_FUNCTION(name_, c10::ArrayRef<const c10::IValue>{});  // the operator that profilers show
   std::vector<dlprim::Tensor> raws;
   raws.reserve(tensors.size());
   for (const at::Tensor& tensor : tensors) {
-    TORCH_CHECK_VALUE(tensor.device() == tensors.front().device(), name_, ": expected tensors of one device, got ",
-                      tensors.front().device(), " and ", tensor.device());
+    TORCH_CHECK_VALUE(tensor.device() == tensors.front().device(), name_,
+                      ": expected tensors of one device, got ", tensors.front().device(), " and ",
+                      tensor.device());
     raws.push_back(bits_of(tensor));
   }
   dlprim::Device& device = device_under(tensors.front());

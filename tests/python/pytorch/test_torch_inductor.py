@@ -56,18 +56,18 @@ def assert_near(function, *inputs, names=None, factor=4, **options):
 
 UNARY = {
     name: getattr(torch, name)
-    for name in """abs neg sign exp exp2 expm1 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc
-    sigmoid sqrt rsqrt reciprocal log log2 log10 log1p floor ceil round trunc frac square relu isnan isinf isfinite
-    signbit logical_not nan_to_num digamma lgamma erfinv sinc""".split()
+    for name in """abs neg sign exp exp2 expm1 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+    erf erfc sigmoid sqrt rsqrt reciprocal log log2 log10 log1p floor ceil round trunc frac square relu isnan
+    isinf isfinite signbit logical_not nan_to_num digamma lgamma erfinv sinc""".split()
 } | {
     name: getattr(F, name)
-    for name in """gelu silu elu selu celu mish softplus logsigmoid hardswish hardtanh hardsigmoid leaky_relu relu6
-    softsign tanhshrink softshrink hardshrink""".split()
+    for name in """gelu silu elu selu celu mish softplus logsigmoid hardswish hardtanh hardsigmoid leaky_relu
+    relu6 softsign tanhshrink softshrink hardshrink""".split()
 }
 BINARY = {
     name: getattr(torch, name)
-    for name in """add sub mul div maximum minimum fmax fmin atan2 hypot copysign fmod remainder floor_divide eq ne lt
-    le gt ge logical_and logical_or logical_xor xlogy logaddexp nextafter pow""".split()
+    for name in """add sub mul div maximum minimum fmax fmin atan2 hypot copysign fmod remainder floor_divide
+    eq ne lt le gt ge logical_and logical_or logical_xor xlogy logaddexp nextafter pow""".split()
 }
 
 
@@ -84,17 +84,30 @@ def test_functions_of_one_tensor(dtype):
 def test_functions_of_special_values():
     tiny = torch.finfo(torch.float32).tiny
     values = [0.0, -0.0, 1, -1, math.inf, -math.inf, math.nan, 1e30, -1e30, tiny, 0.5, -0.5, 88.5, -104.0]
-    names = [n for n in UNARY if n not in ("digamma", "lgamma", "sin", "cos", "tan", "sinc", "nan_to_num", "softshrink")]
+    names = [
+        n
+        for n in UNARY
+        if n not in ("digamma", "lgamma", "sin", "cos", "tan", "sinc", "nan_to_num", "softshrink")
+    ]
     assert_near(applied({n: UNARY[n] for n in names}), torch.tensor(values), names=names)
-    a, b = (t.flatten().contiguous() for t in torch.meshgrid(torch.tensor(values), torch.tensor(values), indexing="ij"))
-    names = [n for n in BINARY if n not in ("pow", "fmod", "remainder", "floor_divide", "nextafter", "logaddexp")]
+    a, b = (
+        t.flatten().contiguous()
+        for t in torch.meshgrid(torch.tensor(values), torch.tensor(values), indexing="ij")
+    )
+    names = [
+        n for n in BINARY if n not in ("pow", "fmod", "remainder", "floor_divide", "nextafter", "logaddexp")
+    ]
     assert_near(applied({n: BINARY[n] for n in names}), a, b, names=names)
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)
 def test_functions_of_two_tensors(dtype):
     a, b = (torch.randn(5, 1, 33) * 3).to(dtype), (torch.randn(4, 33) * 2).to(dtype)
-    names = [n for n in BINARY if dtype == torch.float32 or n not in ("nextafter", "fmod", "remainder", "floor_divide")]
+    names = [
+        n
+        for n in BINARY
+        if dtype == torch.float32 or n not in ("nextafter", "fmod", "remainder", "floor_divide")
+    ]
     assert_near(applied({n: BINARY[n] for n in names}), a.abs() + 0.5, b, names=names)
 
 
@@ -129,7 +142,20 @@ def test_whole_numbers(dtype):
 def test_bool():
     a, b = torch.rand(9, 31) > 0.5, torch.rand(31) > 0.5
     assert_near(
-        lambda a, b: (a & b, a | b, a ^ b, ~a, a.sum(0), a.any(-1), a.all(0), a.float() * 2, a == b, (a * b).int()), a, b
+        lambda a, b: (
+            a & b,
+            a | b,
+            a ^ b,
+            ~a,
+            a.sum(0),
+            a.any(-1),
+            a.all(0),
+            a.float() * 2,
+            a == b,
+            (a * b).int(),
+        ),
+        a,
+        b,
     )
 
 
@@ -137,7 +163,9 @@ def test_float64():
     if not torch.ocl.get_device_properties()["has_fp64"]:
         pytest.skip("NOT TESTED: the device has no float64")
     x = torch.randn(11, 40, dtype=torch.float64)
-    ours = torch.compile(lambda x: (F.gelu(x), x.softmax(-1), x.var(0), x.amax(-1), x.argmin(0), x.sum()))(x.to("ocl"))
+    ours = torch.compile(lambda x: (F.gelu(x), x.softmax(-1), x.var(0), x.amax(-1), x.argmin(0), x.sum()))(
+        x.to("ocl")
+    )
     theirs = (F.gelu(x), x.softmax(-1), x.var(0), x.amax(-1), x.argmin(0), x.sum())
     for mine, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(mine.cpu(), other, rtol=1e-12, atol=1e-13)
@@ -204,17 +232,35 @@ def test_views_and_layouts():
     strided = torch.randn(20, 33).t()[3:30:2]
     assert_near(lambda x: (x.exp(), x.sum(0), x.sum(1), x.softmax(0)), strided)
     assert_near(lambda x: x.expand(5, 7, 9) * 2, torch.randn(7, 1))
-    assert_near(lambda x: F.pad(x, (1, 2, 3, 0), mode="reflect") + F.pad(x, (1, 2, 3, 0)), torch.randn(2, 3, 9, 11))
+    assert_near(
+        lambda x: F.pad(x, (1, 2, 3, 0), mode="reflect") + F.pad(x, (1, 2, 3, 0)), torch.randn(2, 3, 9, 11)
+    )
 
 
 def test_indexing():
     table, places = torch.randn(20, 12), torch.randint(-20, 20, (5, 6))
     assert_near(lambda t, i: t[i] * 2 + t[i.clamp(0, 3)], table, places)
     assert_near(lambda t, i: t.gather(0, i.abs() % 20), table, torch.randint(0, 20, (20, 12)))
-    assert_near(lambda t: t[torch.arange(5, device=t.device) * 2] + t.index_select(0, torch.tensor([3] * 5, device=t.device)), table)
+    assert_near(
+        lambda t: (
+            t[torch.arange(5, device=t.device) * 2]
+            + t.index_select(0, torch.tensor([3] * 5, device=t.device))
+        ),
+        table,
+    )
     assert_near(lambda t, m: torch.where(m, t, 0.5).masked_fill(t < -1, -1), table, torch.rand(20, 12) > 0.5)
-    assert_near(lambda t, i, v: t.index_put((i,), v, accumulate=True) * 2, table, torch.randint(0, 20, (50,)), torch.randn(50, 12))
-    assert_near(lambda t, i, v: t.scatter_add(0, i, v).exp(), table, torch.randint(0, 20, (30, 12)), torch.randn(30, 12))
+    assert_near(
+        lambda t, i, v: t.index_put((i,), v, accumulate=True) * 2,
+        table,
+        torch.randint(0, 20, (50,)),
+        torch.randn(50, 12),
+    )
+    assert_near(
+        lambda t, i, v: t.scatter_add(0, i, v).exp(),
+        table,
+        torch.randint(0, 20, (30, 12)),
+        torch.randn(30, 12),
+    )
     assert_near(lambda t, i: F.embedding(i % 20, t).mean(1), table, places)
     assert_near(lambda t: t.triu(2) + t.tril(-1) + torch.arange(12, device=t.device), table)
     assert_near(lambda t: F.one_hot(t.argmax(1), 12) * 3, table)
@@ -241,7 +287,9 @@ def launches_of(function, *inputs):
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.PrivateUse1]) as profile:
         function(*inputs)
         torch.ocl.synchronize()
-    return [event.name for event in profile.events() if event.device_type == torch.autograd.DeviceType.PrivateUse1]
+    return [
+        event.name for event in profile.events() if event.device_type == torch.autograd.DeviceType.PrivateUse1
+    ]
 
 
 def test_a_chain_is_one_launch():
@@ -299,7 +347,9 @@ def test_random_numbers():
     assert abs(uniform.mean() - 0.5) < 4 / math.sqrt(12 * 2e5) and abs(uniform.var() - 1 / 12) < 1e-3
     assert abs(normal.mean()) < 4 / math.sqrt(2e5) and abs(normal.var() - 1) < 0.02
     assert normal.abs().max() < 6 and abs(normal.pow(4).mean() - 3) < 0.1
-    assert abs((dropped == 0).float().mean() - 0.25) < 0.005 and torch.allclose(dropped.max(), torch.tensor(4 / 3))
+    assert abs((dropped == 0).float().mean() - 0.25) < 0.005 and torch.allclose(
+        dropped.max(), torch.tensor(4 / 3)
+    )
     assert whole.min() == 3 and whole.max() == 8 and abs(whole.mean() - 5.5) < 0.02
     rows = uniform - uniform.mean()
     assert abs((rows[:, 1:] * rows[:, :-1]).mean() * 12) < 0.01  # neighbours do not depend on each other
@@ -346,4 +396,6 @@ def test_source_kernel_refuses_what_it_cannot_launch():
     with pytest.raises(RuntimeError, match="expected a tensor of an ocl device|expected a tensor"):
         kernel.launch([torch.zeros(3)], [], (1, 1, 1), (1, 1, 1))
     with pytest.raises(Exception, match="does not build"):
-        _C.SourceKernel("__kernel void g( {", "g").launch([torch.zeros(3, device="ocl")], [], (1, 1, 1), (1, 1, 1))
+        _C.SourceKernel("__kernel void g( {", "g").launch(
+            [torch.zeros(3, device="ocl")], [], (1, 1, 1), (1, 1, 1)
+        )

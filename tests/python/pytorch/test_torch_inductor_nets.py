@@ -1,4 +1,4 @@
-"""Nets that torch.compile makes for ocl: losses and gradients of several steps beside PyTorch's CPU and float64."""
+"""Nets that torch.compile makes for ocl: losses and gradients of steps beside PyTorch's CPU and float64."""
 
 import copy
 
@@ -41,7 +41,8 @@ class Attention(nn.Module):
         super().__init__()
         self.words, self.places = nn.Embedding(words, width), nn.Embedding(20, width)
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(width, 4, 48, dropout=0.0, batch_first=True, activation="gelu") for _ in range(2)
+            nn.TransformerEncoderLayer(width, 4, 48, dropout=0.0, batch_first=True, activation="gelu")
+            for _ in range(2)
         )
         self.head = nn.Linear(width, words)
 
@@ -91,7 +92,9 @@ CASES = {
 }
 
 
-def trained(net, batch, loss_of, steps, device, dtype, compiled=False, optimizer=torch.optim.AdamW, **options):
+def trained(
+    net, batch, loss_of, steps, device, dtype, compiled=False, optimizer=torch.optim.AdamW, **options
+):
     """Losses of some steps, and the gradients of the last."""
     net = copy.deepcopy(net).to(device, dtype)
     run = torch.compile(net, **options) if compiled else net
@@ -116,11 +119,15 @@ def assert_as_near(net, batch, loss_of, steps=4, **options):
     ours = trained(net, batch, loss_of, steps, "ocl", torch.float32, compiled=True, **options)
     assert len(ours[1]) == len(theirs[1])
     rounding = 4 * np.finfo(np.float32).eps
-    assert (np.abs(ours[0] - truth[0]) <= 4 * np.abs(theirs[0] - truth[0]).max() + rounding * np.abs(truth[0])).all()
+    assert (
+        np.abs(ours[0] - truth[0]) <= 4 * np.abs(theirs[0] - truth[0]).max() + rounding * np.abs(truth[0])
+    ).all()
     largest = max(float(t.norm()) for t in truth[1])
     for which in (1, 2):
         for mine, other, exact in zip(ours[which], theirs[which], truth[which], strict=True):
-            allowed = 4 * float((other - exact).norm()) + 2 * rounding * max(float(exact.norm()), 1e-4 * largest)
+            allowed = 4 * float((other - exact).norm()) + 2 * rounding * max(
+                float(exact.norm()), 1e-4 * largest
+            )
             assert float((mine - exact).norm()) <= allowed, (mine - exact).norm() / exact.norm()
 
 

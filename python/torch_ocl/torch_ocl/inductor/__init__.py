@@ -1,4 +1,4 @@
-"""``torch.compile`` on ocl devices: Inductor's fused loops as OpenCL C, all else by the kernels of eager mode.
+"""``torch.compile`` on ocl devices: Inductor's fused loops as OpenCL C, all else by eager mode's kernels.
 
 Nothing here is imported before Inductor is. The parts:
 
@@ -25,12 +25,26 @@ def install() -> None:
     """Registers the device as soon as Dynamo, and Inductor, are imported."""
     when_imported("torch._dynamo.device_interface", _register_interface)
     when_imported("torch._inductor.codegen.common", _register_backend)
+    when_imported("torch._inductor.lowering", _change_lowerings)
+    when_imported("torch._inductor.graph", _change_layouts)
 
 
 def _register_interface(module) -> None:
     from torch_ocl.inductor import registration
 
     registration.register_interface(module)
+
+
+def _change_lowerings(module) -> None:
+    from torch_ocl.inductor import registration
+
+    registration.change_lowerings(module)
+
+
+def _change_layouts(module) -> None:
+    from torch_ocl.inductor import registration
+
+    registration.change_layouts(module)
 
 
 def _register_backend(module) -> None:

@@ -1,4 +1,4 @@
-"""How results of ocl's kernels lie in memory, where PyTorch, which compiles without running them, thinks otherwise.
+"""How results of ocl's kernels lie in memory, where PyTorch, which compiles without them, thinks otherwise.
 
 Inductor asserts the strides of what it calls, so that a difference is an error and no wrong result.
 """
@@ -36,8 +36,10 @@ def _convolution(theirs: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(theirs)
     def convolution(fake_mode: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
         results = theirs(fake_mode, func, *args, **kwargs)
-        x, weight = (args[1:3] if func is _aten.convolution_backward.default else args[:2]) if len(args) > 2 else (
-            kwargs["input"], kwargs["weight"]
+        x, weight = (
+            (args[1:3] if func is _aten.convolution_backward.default else args[:2])
+            if len(args) > 2
+            else (kwargs["input"], kwargs["weight"])
         )
         if not _is_ours(x):
             return results

@@ -74,7 +74,11 @@ class OclKernel(SIMDKernel):
         dtype = V.graph.get_dtype(name)
         self._require(dtype)
         number = should_unwrap_unspec_arg(name)  # of the host's: it is an argument itself
-        text = converted(pointer, None, computed_type(dtype)) if number else loaded(dtype, pointer, self.index_to_str(index))
+        text = (
+            converted(pointer, None, computed_type(dtype))
+            if number
+            else loaded(dtype, pointer, self.index_to_str(index))
+        )
         computed = torch.float32 if computed_type(dtype) == "float" else dtype
         return self.cse.generate(self.loads, text, dtype=computed, shape=())
 
@@ -145,7 +149,18 @@ class OclKernel(SIMDKernel):
         return self.cse.reduction_cache[key]
 
     def _begin_reduction(self, dtype, src_dtype, kind, value):  # noqa: ANN001, ANN202
-        known = ("sum", "prod", "any", "max", "min", "xor_sum", "argmax", "argmin", "welford_reduce", "welford_combine")
+        known = (
+            "sum",
+            "prod",
+            "any",
+            "max",
+            "min",
+            "xor_sum",
+            "argmax",
+            "argmin",
+            "welford_reduce",
+            "welford_combine",
+        )
         if kind not in known:
             raise NotImplementedError(f"torch.compile on ocl devices: no reduction {kind}")
         values = value if isinstance(value, tuple) else (value,)
@@ -155,7 +170,9 @@ class OclKernel(SIMDKernel):
         count = 3 if kind.startswith("welford") else 1
         result_dtype = torch.float32 if computed_type(dtype) == "float" else dtype
         results = tuple(
-            self.create_cse_var(f"red{next(self._result_count)}", dtype=result_dtype, shape=(), **_unbounded())
+            self.create_cse_var(
+                f"red{next(self._result_count)}", dtype=result_dtype, shape=(), **_unbounded()
+            )
             for _ in range(count)
         )
         self._accumulators.append(
@@ -220,7 +237,9 @@ class OclKernel(SIMDKernel):
 
     def _uses_double(self) -> bool:
         return any("double" in line for segment in self._segments for line in segment.lines()) or any(
-            accumulator.ctype == "double" for segment in self._segments for accumulator in segment.accumulators
+            accumulator.ctype == "double"
+            for segment in self._segments
+            for accumulator in segment.accumulators
         )
 
     def _form(self, reduces: bool) -> str:
@@ -240,14 +259,14 @@ class OclKernel(SIMDKernel):
         )
 
     def _has_neighbouring_rows(self) -> bool:
-        """Whether most of what a loop touches lies side by side for rows, rather than for a row's elements."""
+        """Whether most of what a loop touches lies side by side for rows, not for a row's elements."""
         innermost: dict[bool, set[sympy.Symbol]] = {False: set(), True: set()}
         for symbol, entry in self.range_tree_nodes.items():
             if entry.divisor == 1:
                 innermost[entry.is_reduction].add(symbol)
         votes = {False: 0, True: 0}
         for index in self._touched:
-            if not any(index.has(symbol) for entry in (True,) for symbol in self._reduction_symbols()):
+            if not any(index.has(symbol) for symbol in self._reduction_symbols()):
                 continue  # once a row
             for is_reduction, symbols in innermost.items():
                 votes[is_reduction] += any(index.coeff(symbol) == 1 for symbol in symbols)
@@ -267,7 +286,9 @@ class OclKernel(SIMDKernel):
                 ctype = stored_type(argument.dtype)
                 parameters.append(f"BUFFER({ctype}, {argument.name})")
                 start = f"{argument.name}_start" + (" / 2" if argument.dtype in _OF_BYTES else "")
-                lines.append(f"__global {ctype} *restrict {argument.name} = {argument.name}_buffer + {start};")
+                lines.append(
+                    f"__global {ctype} *restrict {argument.name} = {argument.name}_buffer + {start};"
+                )
             elif isinstance(argument, SizeArg) and _is_real(argument.expr):
                 numbers.append(f"const REAL_NUMBER {argument.name}")
             elif isinstance(argument, SizeArg):
@@ -281,14 +302,8 @@ class OclKernel(SIMDKernel):
             lines.append("const index_t stretch = (index_t)stretch_given;")
         for k in range(len(self._checks)):
             parameters.append(f"__global ErrorWord *error_word{k}, const int error_code{k}")
-        failed = ""
-        if self._checks:
-            failed = (
-                "#define FAILED(k, offending) if (atomic_cmpxchg((volatile __global int *)&error_word##k->code, 0, "
-                "error_code##k) == 0) error_word##k->value = (long)(offending);\n"
-            )
         return (
-            f"{failed}typedef {self.index_dtype} index_t;\n"
+            f"typedef {self.index_dtype} index_t;\n"
             f"__kernel void {Placeholder.KERNEL_NAME}({', '.join(parameters)}) {{\n" + "\n".join(lines) + "\n"
         )
 
@@ -308,7 +323,9 @@ class OclKernel(SIMDKernel):
         for tree in self.range_trees:
             is_inner = tree.prefix == "x" and self._chosen_form == "cpu-tiles"
             counts[tree.is_reduction or is_inner] *= tree.numel
-        rows, reduced = (wrapper.codegen_python_sizevar(V.graph.sizevars.simplify(n)) for n in counts.values())
+        rows, reduced = (
+            wrapper.codegen_python_sizevar(V.graph.sizevars.simplify(n)) for n in counts.values()
+        )
         wrapper.generate_kernel_call(
             name,
             [f"[{', '.join(tensors)}]", f"[{', '.join(numbers)}]", rows, reduced],

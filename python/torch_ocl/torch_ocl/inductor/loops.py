@@ -1,9 +1,10 @@
 """The loops around a kernel's statements.
 
-A kernel makes *rows*: elements of a pointwise kernel, results of a reduction. Its statements come in segments:
-those done once for each row, and those done for each element that a row is reduced from. Six forms put loops
-around them (runtime.CompiledKernel says how each is launched). CPUs get loops that their compilers vectorize, over
-the elements of a row or over neighbouring rows; GPUs a work item for each element, or a line of them for each row.
+A kernel makes *rows*: elements of a pointwise kernel, results of a reduction. Its statements come in
+segments: those done once for each row, and those done for each element that a row is reduced from. Six forms
+put loops around them (runtime.CompiledKernel says how each is launched). CPUs get loops that their compilers
+vectorize, over the elements of a row or over neighbouring rows. GPUs get a work item for each element, or a
+line of them for each row.
 """
 
 from __future__ import annotations
@@ -313,7 +314,9 @@ class Loops:
         self._put("row += stop - start;", "}")
 
     def _open_rows(self, count: int) -> None:
-        self._put(self._vectors, "for (index_t i = start; i < stop; ++i) {", "const index_t lane = i - start;")
+        self._put(
+            self._vectors, "for (index_t i = start; i < stop; ++i) {", "const index_t lane = i - start;"
+        )
         self._put(*self._rows.split("i", 0, count))
 
     def _cpu_outer_elements(self, segment: Segment, index: int, carried: dict, count: int) -> None:
@@ -341,11 +344,15 @@ class Loops:
         joins = [
             line
             for each in segment.accumulators
-            for line in each.join([f"{n}[lane]" for n in each.names()], [f"{n}_part[lane]" for n in each.names()])
+            for line in each.join(
+                [f"{n}[lane]" for n in each.names()], [f"{n}_part[lane]" for n in each.names()]
+            )
         ]
         if joins:  # so that a long sum is one of short ones
             restart = [f"{name}_part[lane] = {start};" for _, start, name in fields]
-            self._put("if (++added == 64) {", "added = 0;", f"for (int lane = 0; lane < {CPU_BLOCK}; ++lane) {{")
+            self._put(
+                "if (++added == 64) {", "added = 0;", f"for (int lane = 0; lane < {CPU_BLOCK}; ++lane) {{"
+            )
             self._put(*joins, *restart, "}", "}")
         self._put("}" * len(elements.dimensions))
         if joins:
@@ -444,7 +451,9 @@ class Loops:
         self._put("if (lane < step) {")
         for each in segment.accumulators:
             self._put(*each.join(each.names(), [f"{name}_of[slot + step]" for name in each.names()]))
-        self._put(*(f"{name}_of[slot] = {name};" for name in names), "}", "barrier(CLK_LOCAL_MEM_FENCE);", "}")
+        self._put(
+            *(f"{name}_of[slot] = {name};" for name in names), "}", "barrier(CLK_LOCAL_MEM_FENCE);", "}"
+        )
         self._put(*(f"{name} = {name}_of[slot - lane];" for name in names))
         self._put("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
         self._put_results(segment)

@@ -1,37 +1,39 @@
 """Which operators of aten stay calls of eager mode's kernels on ocl devices.
 
-Convolutions, matrix products and attention do so by Inductor's own choice. Here stand those that Inductor would
-write a loop for: sums into places that an index gives, which eager mode does in a fixed order and a loop by atomics
-in any, and functions that are in no kernel of the library.
+Convolutions, matrix products and attention do so by Inductor's own choice. Here stand those that Inductor
+would write a loop for: functions that are in no kernel of the library, and sums into places that an index
+gives. Eager mode sums these in a fixed order, a loop by atomics in any.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import torch
-from torch._inductor import lowering
-from torch._inductor.graph import GraphLowering
 from torch._inductor.codegen.common import pointwise_overrides_data
 from torch._inductor.virtualized import V
 
 from torch_ocl.inductor.operators import OclOverrides
 
 
-@functools.cache
-def install() -> None:
-    """Changes Inductor's choices for tensors of ocl devices, and those alone."""
+def keep_layouts(graph: ModuleType) -> None:
+    """``graph``: the module torch._inductor.graph."""
+    graph.GraphLowering.decide_layout_opt = staticmethod(_but_on_ocl(graph.GraphLowering.decide_layout_opt))
+
+
+def change(lowering: ModuleType) -> None:
+    """``lowering``: the module torch._inductor.lowering. Changes choices for tensors of ocl devices alone."""
     lowering.needs_fallback_due_to_atomic_add_limitations = _or_on_ocl(
         lowering.needs_fallback_due_to_atomic_add_limitations
     )
     lowering.use_scatter_fallback = _or_reduces_on_ocl(lowering.use_scatter_fallback)
     lowering.use_two_step_variance = _or_on_ocl(lowering.use_two_step_variance)
-    GraphLowering.decide_layout_opt = staticmethod(_but_on_ocl(GraphLowering.decide_layout_opt))
     for name, data in pointwise_overrides_data.items():
         if OclOverrides._is_unimplemented(name):
-            _keep_calls(data.name)
+            _keep_calls(lowering, data.name)
 
 
 def _is_lowered_for_ocl() -> bool:
@@ -72,7 +74,7 @@ def _but_on_ocl(decide: Callable[..., bool]) -> Callable[..., bool]:
     return decide_elsewhere
 
 
-def _keep_calls(name: str) -> None:
+def _keep_calls(lowering: ModuleType, name: str) -> None:
     packet = getattr(torch.ops.aten, name, None)
     if packet is None:
         return
@@ -80,11 +82,11 @@ def _keep_calls(name: str) -> None:
         operator = getattr(packet, overload)
         lowered = lowering.lowerings.get(operator)
         if lowered is not None:
-            lowering.lowerings[operator] = _call_on_ocl(operator, lowered)
+            call = lowering.fallback_handler(operator, add_to_fallback_set=False)
+            lowering.lowerings[operator] = _call_on_ocl(call, lowered)
 
 
-def _call_on_ocl(operator: Any, lowered: Callable[..., Any]) -> Callable[..., Any]:
-    call = lowering.fallback_handler(operator, add_to_fallback_set=False)
+def _call_on_ocl(call: Callable[..., Any], lowered: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(lowered)
     def choose(*args: Any, **kwargs: Any) -> Any:

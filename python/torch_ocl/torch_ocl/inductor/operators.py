@@ -13,8 +13,8 @@ from torch._inductor.virtualized import V
 
 from torch_ocl.inductor.types import computed_type, converted, is_floating, literal
 
-# Functions of the library's kernels (dlprim/ops/pointwise/functions.cl), in capitals, that vectorize; the others
-# are OpenCL's.
+# Functions of the library's kernels (dlprim/ops/pointwise/functions.cl), in capitals, that vectorize; the
+# others are OpenCL's.
 _FUNCTIONS = {
     "acos": "ACOS",
     "acosh": "ACOSH",

@@ -61,7 +61,10 @@ INLINE float float_of_key(int key) { return as_float(key ^ ((key >> 31) & 0x7fff
 """
 
 _KEYS_OF_DOUBLE = """\
-INLINE long order_of_double(double x) { const long bits = as_long(x); return bits ^ ((bits >> 63) & LONG_MAX); }
+INLINE long order_of_double(double x) {
+  const long bits = as_long(x);
+  return bits ^ ((bits >> 63) & LONG_MAX);
+}
 INLINE long largest_key_of_double(double x) { return isnan(x) ? LONG_MAX : order_of_double(x); }
 INLINE long least_key_of_double(double x) { return isnan(x) ? LONG_MIN : order_of_double(x); }
 INLINE double double_of_key(long key) { return as_double(key ^ ((key >> 63) & LONG_MAX)); }
@@ -75,7 +78,8 @@ INLINE float float16_of_bits(ushort bits) { return vload_half(0, (half *)&bits);
 _RANDOM = """\
 // Philox4x32-10 (Salmon et al., SC 2011) of a seed's counter, and uniform and normal numbers of its words.
 INLINE void philox(ulong seed, ulong offset, uint words[4]) {
-  uint a = (uint)offset, b = (uint)(offset >> 32), c = 0, d = 0, key_a = (uint)seed, key_b = (uint)(seed >> 32);
+  uint a = (uint)offset, b = (uint)(offset >> 32), c = 0, d = 0;
+  uint key_a = (uint)seed, key_b = (uint)(seed >> 32);
 #pragma unroll
   for (int round = 0; round < 10; ++round) {
     const ulong p = (ulong)a * 0xD2511F53u, q = (ulong)c * 0xCD9E8D57u;
@@ -107,7 +111,15 @@ INLINE long philox_integer(ulong seed, ulong offset, long low, long high) {
 }
 """
 
+_CHECKS = """\
+// The first kernel that fails leaves its code and the offending value (FAIL of dlprim/core/common.cl).
+#define FAILED(k, offending) \\
+  if (atomic_cmpxchg((volatile __global int *)&error_word##k->code, 0, error_code##k) == 0) \\
+    error_word##k->value = (long)(offending);
+"""
+
 _PARTS = (
+    (_CHECKS, r"\bFAILED\("),
     (_WHOLE_NUMBERS, r"\b(whole|floored)_(quotient|remainder)\(|\binteger_power\("),
     (_KEYS, r"_key_of_float\(|float_of_key\("),
     (_KEYS_OF_DOUBLE, r"_key_of_double\(|double_of_key\("),
@@ -120,6 +132,12 @@ def prelude(kernel: str) -> str:
     """What that kernel's text needs before it."""
     parts = [text for text, names in _PARTS if re.search(names, kernel)]
     text = '#include "core/common.cl"\n' + _LOOPS
-    if re.search(r"\b[A-Z][A-Z0-9_]+\(|float_equal", re.sub(r"\b(ADD_TO|MULTIPLY_INTO|BUFFER|BIND|FAIL\w*|VECTOR_LOOP)\(", "", kernel)) or _RANDOM in parts:
+    if (
+        re.search(
+            r"\b[A-Z][A-Z0-9_]+\(|float_equal",
+            re.sub(r"\b(ADD_TO|MULTIPLY_INTO|BUFFER|BIND|FAIL\w*|VECTOR_LOOP)\(", "", kernel),
+        )
+        or _RANDOM in parts
+    ):
         text += _FUNCTIONS.format(real="double" if re.search(r"\bdouble\b", kernel) else "float")
     return text + "".join(parts)

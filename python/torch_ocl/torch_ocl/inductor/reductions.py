@@ -86,7 +86,9 @@ class Accumulator:
             return [f"{first} ^= {other};"]
         if self.kind in ("max", "min"):
             sign = "<" if self.kind == "max" else ">"
-            return [f"{{ const {self._key_type()} other = {other}; {first} = {first} {sign} other ? other : {first}; }}"]
+            key = self._key_type()
+            chosen = f"{first} {sign} other ? other : {first}"
+            return [f"{{ const {key} other = {other}; {first} = {chosen}; }}"]
         if self._is_packed():
             return [f"{{ const long other = {other}; {first} = {first} < other ? other : {first}; }}"]
         if self.uses_position():
@@ -100,7 +102,8 @@ class Accumulator:
         return [
             f"{{ const {self.ctype} both = {weight} + {other_weight}, difference = {other_mean} - {mean};",
             f"const {self.ctype} share = both == 0 ? 0 : {other_weight} / both;",
-            f"{mean} += difference * share; {squares} += {other_squares} + difference * difference * {weight} * share;",
+            f"{mean} += difference * share;",
+            f"{squares} += {other_squares} + difference * difference * {weight} * share;",
             f"{weight} = both; }}",
         ]
 

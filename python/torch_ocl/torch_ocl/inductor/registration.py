@@ -10,13 +10,14 @@ from typing import Any
 
 import torch
 
-from torch_ocl import _built_with, _C
+from torch_ocl import _C, _built_with
 
 
 def _refusal(error: Exception) -> RuntimeError:
     return RuntimeError(
-        f"torch.compile for ocl devices is written for PyTorch {_built_with.TORCH}, whose Inductor differs from "
-        f'that of PyTorch {torch.__version__} ({error}): use torch.compile(..., backend="aot_eager")'
+        f"torch.compile for ocl devices is written for PyTorch {_built_with.TORCH}, whose Inductor differs "
+        f"from that of PyTorch {torch.__version__} ({error}): use "
+        'torch.compile(..., backend="aot_eager")'
     )
 
 
@@ -116,23 +117,37 @@ def register_backend(common: ModuleType) -> None:
         @staticmethod
         def create(*args: Any, **kwargs: Any) -> Any:
             raise NotImplementedError(
-                "ocl devices have no C++ wrapper of Inductor (cpp_wrapper=True, AOTInductor): compile without it, "
-                "or export the net by ocl.export (docs/deploy.md)"
+                "ocl devices have no C++ wrapper of Inductor (cpp_wrapper=True, AOTInductor): compile "
+                "without it, or export the net by ocl.export (docs/deploy.md)"
             )
 
     common.register_device_op_overrides("ocl", OpOverrides())
     common.register_backend_for_device("ocl", Scheduling, Wrapper, RefusedWrapper, None, Version())
 
 
+@_or_refuse
+def change_lowerings(lowering: ModuleType) -> None:
+    """``lowering``: the module torch._inductor.lowering."""
+    from torch_ocl.inductor import lowerings
+
+    lowerings.change(lowering)
+
+
+@_or_refuse
+def change_layouts(graph: ModuleType) -> None:
+    """``graph``: the module torch._inductor.graph."""
+    from torch_ocl.inductor import lowerings
+
+    lowerings.keep_layouts(graph)
+
+
 @functools.cache
 def _loaded() -> ModuleType:
-    """The code generator, with what PyTorch's own modules have to know of it."""
+    """The code generator."""
     if _faults:
         raise _refusal(_faults[0]) from _faults[0]
     try:
-        from torch_ocl.inductor import lowerings, scheduling
-
-        lowerings.install()
+        from torch_ocl.inductor import scheduling
     except (ImportError, AttributeError) as error:
         raise _refusal(error) from error
     return scheduling
