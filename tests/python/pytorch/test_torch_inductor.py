@@ -376,13 +376,14 @@ def test_what_is_not_there_says_so():
         torch.compile(lambda x: x.sin() + 1, options={"cpp_wrapper": True})(x)
 
 
-def test_modes():
+def test_modes(recwarn):
     x = torch.randn(9, 40, device="ocl")
     expected = (x.cpu().sin() @ x.cpu().t()).softmax(-1)
     for mode in ("default", "reduce-overhead", "max-autotune"):
         mine = torch.compile(lambda x: (x.sin() @ x.t()).softmax(-1), mode=mode)(x)
         torch.testing.assert_close(mine.cpu(), expected)
         torch._dynamo.reset()
+    assert sum("captures no graphs" in str(warning.message) for warning in recwarn) == 1
 
 
 def test_source_kernel_refuses_what_it_cannot_launch():

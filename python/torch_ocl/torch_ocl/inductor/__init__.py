@@ -2,12 +2,12 @@
 
 Nothing here is imported before Inductor is. The parts:
 
-- ``registration``   what Inductor and Dynamo look up by the device's name
+- ``registration``   the classes that Inductor and Dynamo look up by the device's name
 - ``interface``      the device for Dynamo: indices, properties, streams
 - ``scheduling``     from a group of fused nodes to a kernel and its call
 - ``kernel``         loads, stores and reductions of one kernel (a subclass of Inductor's SIMDKernel)
 - ``operators``      the C expression of each of Inductor's operators
-- ``reductions``     what a reduction keeps, how two of them are joined
+- ``reductions``     the fields that a reduction keeps, and how two are joined
 - ``loops``          the loops around all that, for CPUs and for GPUs
 - ``lowerings``      which operators of aten stay calls
 - ``runtime``        what generated code calls: one kernel with its launch sizes

@@ -12,7 +12,7 @@ from torch_ocl._devices import index_of
 
 
 class Properties(NamedTuple):
-    """What Inductor asks a device for."""
+    """The properties that Inductor reads."""
 
     name: str
     multi_processor_count: int

@@ -48,7 +48,6 @@ _FUNCTIONS = {
     "sqrt": "sqrt",
     "tan": "TAN",
     "tanh": "TANH",
-    "zeta": "HURWITZ_ZETA",
 }
 _ROUNDINGS = {"ceil": "ceil", "floor": "floor", "round": "rint", "trunc": "trunc"}
 

@@ -129,7 +129,7 @@ _PARTS = (
 
 
 def prelude(kernel: str) -> str:
-    """What that kernel's text needs before it."""
+    """The text that has to stand before that kernel."""
     parts = [text for text, names in _PARTS if re.search(names, kernel)]
     text = '#include "core/common.cl"\n' + _LOOPS
     if (

@@ -1,4 +1,4 @@
-"""What a reduction keeps while it goes through elements, and how two parts of one are joined."""
+"""The fields that a reduction keeps while it goes through elements, and how two parts of one are joined."""
 
 from __future__ import annotations
 

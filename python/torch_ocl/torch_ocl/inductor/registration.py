@@ -1,4 +1,4 @@
-"""What Dynamo and Inductor look up by the device's name."""
+"""The classes that Dynamo and Inductor look up by the device's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What code of Inductor's calls: a kernel, with its launch sizes."""
+"""Kernels with their launch sizes, which the Python that Inductor writes calls."""
 
 from __future__ import annotations
 

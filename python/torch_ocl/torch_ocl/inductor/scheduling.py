@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from typing import Any
 
 import torch
@@ -23,6 +25,11 @@ class OclScheduling(SIMDScheduling):
 
     kernel_type = OclKernel
 
+    def __init__(self, scheduler: Any) -> None:
+        super().__init__(scheduler)
+        if scheduler is not None and config.triton.cudagraphs:
+            _warn_of_graphs()
+
     @classmethod
     def get_backend_features(cls, device: torch.device) -> OrderedSet[BackendFeature]:
         return OrderedSet([BackendFeature.INPLACE_BUFFERS])
@@ -42,8 +49,17 @@ class OclScheduling(SIMDScheduling):
         return variable
 
 
+@functools.cache
+def _warn_of_graphs() -> None:
+    warnings.warn(
+        "torch.compile on ocl devices captures no graphs, which this mode asks for: capture steps by "
+        "torch.ocl.OCLGraph (docs/pytorch.md)",
+        stacklevel=2,
+    )
+
+
 class _Calls:
-    """What calls and allocations of an ocl device are in generated Python."""
+    """Calls and allocations of an ocl device in generated Python."""
 
     def _generate_kernel_call_helper(self, kernel_name: str, call_args: list[str], **options: Any) -> None:
         device = options.get("device") or V.graph.get_current_device_or_throw()
@@ -68,7 +84,7 @@ class OclWrapper(_Calls, PythonWrapperCodegen):
 
 
 class OclSubgraphWrapper(_Calls, SubgraphPythonWrapperCodegen):
-    """The same, for a function in it."""
+    """The writer of a function in it."""
 
 
 def wrapper_of(
