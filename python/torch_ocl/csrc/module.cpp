@@ -79,6 +79,11 @@ PYBIND11_MODULE(_C, m) {
   m.def("exchange_device",
         [](int index) { return int{exchange_device(static_cast<c10::DeviceIndex>(index))}; });
   m.def("device_properties", &properties);
+  m.def("opened_devices", [] {
+    std::vector<int> indices;
+    for (const dlprim::Device* device : dlprim::Device::opened()) indices.push_back(device->index());
+    return indices;
+  });
   m.def("is_forked", &dlprim::lifetime::is_forked);
   m.def("finish_backward_passes", &finish_backward_passes, py::call_guard<py::gil_scoped_release>());
   m.def(

@@ -1,6 +1,8 @@
 """torch.compile on ocl: kernels that Inductor's loops become, beside PyTorch's CPU and float64's truth."""
 
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -374,6 +376,38 @@ def test_what_is_not_there_says_so():
     x = torch.randn(5, device="ocl")
     with pytest.raises(Exception, match="no C\\+\\+ wrapper"):
         torch.compile(lambda x: x.sin() + 1, options={"cpp_wrapper": True})(x)
+
+
+def test_another_release_of_pytorch_says_what_to_use():
+    """The interfaces of Inductor that are used here are private."""
+    from torch_ocl.inductor import registration
+
+    class Moved:
+        DeviceCodegen = staticmethod(lambda scheduling, wrapper: (scheduling, wrapper))
+        device_codegens = {}
+
+    try:
+        registration.register_backend(Moved)  # which has nothing else
+        for refused in (Moved.device_codegens["ocl"][0], Moved.device_codegens["ocl"][1].create):
+            with pytest.raises(RuntimeError, match='differs from that of PyTorch .*backend="aot_eager"'):
+                refused(None)
+    finally:
+        registration._faults.clear()
+
+
+def test_compiling_for_the_cpu_opens_no_device():
+    program = """
+import torch, torch_ocl
+print(torch.compile(lambda x: x.sin() + 1)(torch.zeros(3)), torch_ocl._C.opened_devices())
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.stdout.strip() == "tensor([1., 1., 1.]) []", result.stderr
+
+
+def test_two_devices_in_a_graph():
+    x, y = torch.randn(5, 7), torch.randn(5, 7)
+    mine = torch.compile(lambda x, y: ((x * 2).cpu() + y).to("ocl") - 1)(x.to("ocl"), y)
+    torch.testing.assert_close(mine.cpu(), x * 2 + y - 1)
 
 
 def test_modes(recwarn):

@@ -23,10 +23,16 @@ from torch_ocl._when_imported import when_imported
 
 def install() -> None:
     """Registers the device as soon as Dynamo, and Inductor, are imported."""
+    when_imported("torch._dynamo.trace_rules", _keep_calls)
     when_imported("torch._dynamo.device_interface", _register_interface)
     when_imported("torch._inductor.codegen.common", _register_backend)
     when_imported("torch._inductor.lowering", _change_lowerings)
     when_imported("torch._inductor.graph", _change_layouts)
+
+
+def _keep_calls(module) -> None:
+    """Functions of ``torch.ocl`` are called, not traced into: they end in compiled ones."""
+    module.add("torch_ocl")
 
 
 def _register_interface(module) -> None:

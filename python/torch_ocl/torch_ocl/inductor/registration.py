@@ -153,11 +153,17 @@ def _loaded() -> ModuleType:
     return scheduling
 
 
-@functools.cache
 def code_version() -> str:
-    """Changes with the code generator, and with the kind of device that it writes for."""
+    """Changes with the code generator, and with the kinds of device that it writes for.
+
+    Also asked for where no graph is on ocl: it opens no device.
+    """
+    shapes = [(index, _C.device_properties(index)["kernel_shape"]) for index in sorted(_C.opened_devices())]
+    return repr((_hash_of_files(), shapes, _built_with.VERSION))
+
+
+@functools.cache
+def _hash_of_files() -> str:
     from torch._inductor.custom_graph_pass import get_hash_for_files
 
-    files = tuple(sorted(str(path) for path in Path(__file__).parent.glob("*.py")))
-    shapes = [_C.device_properties(index)["kernel_shape"] for index in range(_C.device_count())]
-    return repr((get_hash_for_files(files), shapes, _built_with.VERSION))
+    return repr(get_hash_for_files(tuple(sorted(str(path) for path in Path(__file__).parent.glob("*.py")))))
