@@ -224,6 +224,21 @@ def test_maxima_of_nan_and_equal_values():
     assert_near(lambda x: (x.amax(-1), x.amin(-1), x.argmax(-1), x.argmin(-1), x.amax(0), x.argmax(0)), x)
 
 
+def test_indices_of_64_bits(monkeypatch):
+    """Which tensors of more than 2^31 elements have."""
+    from torch._inductor.codegen.simd import SIMDScheduling
+
+    monkeypatch.setattr(SIMDScheduling, "can_use_32bit_indexing", staticmethod(lambda *args: False))
+    x = torch.randn(7, 30, 20)
+    with torch._inductor.config.patch(force_disable_caches=True):
+        for dim in (0, 1, 2):
+            functions = [lambda x, f=f, dim=dim: f(x, dim) for f in REDUCTIONS.values()]
+            assert_near(
+                lambda x, functions=functions: [f(x) for f in functions], x, names=list(REDUCTIONS), factor=6
+            )
+        assert_near(lambda x: x.permute(2, 0, 1).contiguous() + torch.arange(30, device=x.device), x)
+
+
 def test_views_and_layouts():
     x = torch.randn(6, 10, 14)
     assert_near(lambda x: x.permute(2, 0, 1).contiguous() * 2 + 1, x)

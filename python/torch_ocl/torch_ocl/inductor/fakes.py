@@ -36,15 +36,13 @@ def _convolution(theirs: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(theirs)
     def convolution(fake_mode: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
         results = theirs(fake_mode, func, *args, **kwargs)
-        x, weight = (
-            (args[1:3] if func is _aten.convolution_backward.default else args[:2])
-            if len(args) > 2
-            else (kwargs["input"], kwargs["weight"])
-        )
+        is_backward = func is _aten.convolution_backward.default
+        places = {"input": int(is_backward), "weight": 1 + int(is_backward)}
+        x, weight = (args[at] if at < len(args) else kwargs[name] for name, at in places.items())
         if not _is_ours(x):
             return results
         with fake_mode:
-            if func is _aten.convolution_backward.default:
+            if is_backward:
                 return tuple(None if r is None else r.contiguous() for r in results)
             formats = [suggest_memory_format(t) for t in (x, weight)]
             chosen = formats[1] if formats[0] == torch.contiguous_format else formats[0]

@@ -20,20 +20,21 @@ from torch._inductor.codegen.triton_utils import should_unwrap_unspec_arg
 from torch._inductor.utils import Placeholder
 from torch._inductor.virtualized import V
 from torch.utils._sympy.symbol import SymT, free_symbol_is_type, symbol_is_type
+from torch.utils._sympy.value_ranges import ValueRanges
 
 from torch_ocl.inductor.expressions import IndexPrinter
 from torch_ocl.inductor.interface import properties_of
 from torch_ocl.inductor.loops import Loops, Segment, Space
 from torch_ocl.inductor.operators import OclOverrides
 from torch_ocl.inductor.prelude import prelude
-from torch_ocl.inductor.reductions import Accumulator, accumulated_dtype
+from torch_ocl.inductor.reductions import Accumulator, accumulated_type
 from torch_ocl.inductor.types import computed_type, converted, loaded, stored, stored_type
 
 
 class TypedCSE(CSE):
     """Declares each variable with the C type of its dtype."""
 
-    def generate(self, buffer, expr, *, dtype=None, assignment=True, **options):  # noqa: ANN001
+    def generate(self, buffer, expr, *, dtype=None, assignment=True, **options):
         if assignment and dtype is not None and not isinstance(dtype, (list, tuple)):
             self.prefix = f"{computed_type(dtype)} "
         return super().generate(buffer, expr, dtype=dtype, assignment=assignment, **options)
@@ -148,7 +149,7 @@ class OclKernel(SIMDKernel):
             self.cse.reduction_cache[key] = self._begin_reduction(dtype, src_dtype, reduction_type, value)
         return self.cse.reduction_cache[key]
 
-    def _begin_reduction(self, dtype, src_dtype, kind, value):  # noqa: ANN001, ANN202
+    def _begin_reduction(self, dtype, src_dtype, kind, value):
         known = (
             "sum",
             "prod",
@@ -164,14 +165,14 @@ class OclKernel(SIMDKernel):
         if kind not in known:
             raise NotImplementedError(f"torch.compile on ocl devices: no reduction {kind}")
         values = value if isinstance(value, tuple) else (value,)
-        ctype = accumulated_dtype(kind, src_dtype)
+        ctype = accumulated_type(kind, src_dtype)
         if kind in ("any", "argmax", "argmin", "max", "min"):
             ctype = computed_type(values[0].dtype)
         count = 3 if kind.startswith("welford") else 1
         result_dtype = torch.float32 if computed_type(dtype) == "float" else dtype
         results = tuple(
             self.create_cse_var(
-                f"red{next(self._result_count)}", dtype=result_dtype, shape=(), **_unbounded()
+                f"red{next(self._result_count)}", dtype=result_dtype, shape=(), bounds=ValueRanges.unknown()
             )
             for _ in range(count)
         )
@@ -311,7 +312,7 @@ class OclKernel(SIMDKernel):
         """Writes the call."""
         wrapper = V.graph.wrapper_code
         tensors, numbers = [], []
-        _, calls, arguments, types = self.args.python_argdefs()
+        _, calls, arguments, _ = self.args.python_argdefs()
         for call, argument in zip(calls, arguments, strict=True):
             if isinstance(argument, TensorArg) and should_unwrap_unspec_arg(argument.buffer):
                 numbers.append(f"{call}.item()")
@@ -343,9 +344,3 @@ _OF_BYTES = (torch.int16, torch.uint16)
 
 def _is_real(expr: Any) -> bool:
     return isinstance(expr, sympy.Symbol) and symbol_is_type(expr, (SymT.FLOAT, SymT.UNBACKED_FLOAT))
-
-
-def _unbounded() -> dict[str, Any]:
-    from torch.utils._sympy.value_ranges import ValueRanges
-
-    return {"bounds": ValueRanges.unknown()}

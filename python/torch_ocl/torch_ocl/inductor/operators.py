@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import sympy
 import torch
@@ -290,10 +289,6 @@ class OclOverrides(OpOverrides):
     @staticmethod
     def randint64(seed: CSEVariable, offset: CSEVariable, low: CSEVariable, high: CSEVariable) -> str:
         return f"philox_integer({seed}, {offset}, {low}, {high})"
-
-    @staticmethod
-    def device_assert_async(cond: CSEVariable, msg: str) -> Any:
-        return V.kernel.device_assert_async(cond, msg)
 
 
 for _name, _function in _FUNCTIONS.items():

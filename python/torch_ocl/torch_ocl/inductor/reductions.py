@@ -145,7 +145,7 @@ class Accumulator:
         return f"({key})~{text}" if self.kind == "argmin" else text
 
 
-def accumulated_dtype(kind: str, src_dtype: torch.dtype) -> str:
+def accumulated_type(kind: str, src_dtype: torch.dtype) -> str:
     """The C type that a reduction of that dtype works in."""
     ctype = computed_type(src_dtype)
     if kind in ("sum", "prod") and ctype in ("bool", "char", "uchar", "short", "ushort", "int", "uint"):
