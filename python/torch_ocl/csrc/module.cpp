@@ -15,6 +15,7 @@
 #include "runtime/generator.h"
 #include "runtime/graph.h"
 #include "runtime/threads.h"
+#include "source_kernel.h"
 #include "tensors.h"
 
 namespace py = pybind11;
@@ -36,6 +37,8 @@ py::dict properties(int index) {
   all["max_compute_units"] = info.compute_units;
   all["has_fp16"] = info.fp16;
   all["has_fp64"] = info.fp64;
+  all["kernel_shape"] = info.runs_cpu_kernels() ? "cpu" : "simt";
+  all["max_work_group"] = info.max_work_group;
   return all;
 }
 
@@ -76,6 +79,11 @@ PYBIND11_MODULE(_C, m) {
   m.def("exchange_device",
         [](int index) { return int{exchange_device(static_cast<c10::DeviceIndex>(index))}; });
   m.def("device_properties", &properties);
+  m.def("opened_devices", [] {
+    std::vector<int> indices;
+    for (const dlprim::Device* device : dlprim::Device::opened()) indices.push_back(device->index());
+    return indices;
+  });
   m.def("is_forked", &dlprim::lifetime::is_forked);
   m.def("finish_backward_passes", &finish_backward_passes, py::call_guard<py::gil_scoped_release>());
   m.def(
@@ -99,6 +107,14 @@ PYBIND11_MODULE(_C, m) {
       .def("pool", &Graph::pool)
       .def("description", &Graph::description);
   m.def("new_graph_pool", &new_graph_pool);
+  py::class_<SourceKernel>(m, "SourceKernel")
+      .def(py::init<std::string, std::string, std::string, const std::vector<std::string>&>(),
+           py::arg("source"), py::arg("name"), py::arg("options") = "",
+           py::arg("checks") = std::vector<std::string>())
+      .def("launch", &SourceKernel::launch, py::arg("tensors"), py::arg("numbers"), py::arg("global_size"),
+           py::arg("local_size"), py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("name", &SourceKernel::name)
+      .def_property_readonly("source", &SourceKernel::source);
   m.def("is_capturing", [] { return capturing(-1) != nullptr; });
   m.def("fallbacks", &fallbacks);
   m.def("to_dlpack", [](const at::Tensor& tensor, const py::object& max_version) {
