@@ -26,13 +26,16 @@ class Rows(torch.utils.data.Dataset):
         return {"input_ids": words, "attention_mask": torch.ones(12, dtype=torch.long), "labels": index % 2}
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_transformers_trainer_fine_tunes(precision, tmp_path, monkeypatch):
+@pytest.mark.parametrize("named", ["ocl:0", None])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_transformers_trainer_fine_tunes(precision, named, tmp_path, monkeypatch):
     transformers = pytest.importorskip("transformers", reason="NOT TESTED: transformers is not installed")
     pytest.importorskip("accelerate", reason="NOT TESTED: accelerate is not installed")
     if torch.cuda.is_available():
         pytest.skip("NOT TESTED: transformers takes CUDA's device where there is one")
-    monkeypatch.setenv("ACCELERATE_TORCH_DEVICE", "ocl:0")
+    monkeypatch.delenv("ACCELERATE_TORCH_DEVICE", raising=False)
+    if named is not None:
+        monkeypatch.setenv("ACCELERATE_TORCH_DEVICE", named)
     torch.manual_seed(0)
     size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     config = transformers.BertConfig(vocab_size=50, max_position_embeddings=32, num_labels=2, **size)
@@ -48,12 +51,15 @@ def test_transformers_trainer_fine_tunes(precision, tmp_path, monkeypatch):
         save_total_limit=1,
         disable_tqdm=True,
         bf16=precision == "bfloat16",
+        fp16=precision == "float16",
     )
     trainer = transformers.Trainer(net, arguments, train_dataset=Rows(), eval_dataset=Rows())
     assert arguments.device == torch.device("ocl:0") == next(net.parameters()).device
     trainer.train()
     assert trainer.evaluate()["eval_loss"] < 0.3
     assert dtypes_of(net.classifier) == getattr(torch, precision)
+    scaler = trainer.accelerator.scaler
+    assert (scaler is not None and scaler.is_enabled()) == (precision == "float16")
 
 
 class Watched(torch.nn.Linear):
@@ -154,20 +160,23 @@ def accelerate(monkeypatch):
     accelerate.state.AcceleratorState._reset_state(reset_partial_state=True)
 
 
-@pytest.mark.parametrize("precision", ["no", "bf16"])
-def test_accelerate_computes_in_the_precision_asked_for(precision, accelerate):
+@pytest.mark.parametrize(
+    "precision, dtype", [("no", torch.float32), ("bf16", torch.bfloat16), ("fp16", torch.float16)]
+)
+def test_accelerate_computes_in_the_precision_asked_for(precision, dtype, accelerate):
     accelerator = accelerate.Accelerator(mixed_precision=precision)
     layer = Watched(4, 1)
     net, optimizer = accelerator.prepare(layer, torch.optim.SGD(layer.parameters(), 1e-2))
-    loss = net(torch.ones(2, 4, device=accelerator.device)).sum()
-    accelerator.backward(loss)
-    optimizer.step()
-    assert dtypes_of(layer) == (torch.bfloat16 if precision == "bf16" else torch.float32)
-
-
-def test_accelerate_refuses_what_it_has_for_other_devices_alone(accelerate):
-    with pytest.raises(ValueError, match="fp16 mixed precision requires a device in"):
-        accelerate.Accelerator(mixed_precision="fp16")
+    before = layer.weight.detach().clone()
+    for _ in range(4):  # the scaler's first scales are too large for a step
+        optimizer.zero_grad()
+        loss = net(torch.ones(2, 4, device=accelerator.device)).sum()
+        accelerator.backward(loss)
+        accelerator.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+    assert dtypes_of(layer) == dtype
+    assert not torch.equal(layer.weight, before)
+    assert (accelerator.scaler is not None and accelerator.scaler.is_enabled()) == (precision == "fp16")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
