@@ -1,4 +1,4 @@
-"""What a device is: the result of ``torch.ocl.get_device_properties``."""
+"""Properties of devices: ``torch.ocl.get_device_properties`` and its kin."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from torch_ocl._devices import Device, index_of
 
 @dataclass(frozen=True)
 class DeviceProperties:
-    """As torch.cuda's, as far as OpenCL knows. There is no ``major`` and ``minor``: a compute capability is
-    CUDA's, and a program that asks for one means hardware that it knows.
+    """A device's properties by torch.cuda's names, as far as OpenCL knows.
+
+    There is no ``major`` and ``minor``: a compute capability is CUDA's, and a program that asks for one means
+    hardware that it knows.
 
     ``total_memory`` is in bytes. ``multi_processor_count`` counts compute units. ``has_fp16`` and
     ``has_fp64`` say what the device computes by itself: all have tensors of float16 and bfloat16.
@@ -46,7 +48,7 @@ def get_device_name(device: Device = None) -> str:
 
 
 def get_device_capability(device: Device = None) -> dict[str, bool]:
-    """What a program may ask of a device, as torch.xpu.get_device_capability: there is no CUDA capability."""
+    """The dtypes that a device computes in, as torch.xpu.get_device_capability: CUDA's does not apply."""
     properties = get_device_properties(device)
     return {"has_fp16": properties.has_fp16, "has_fp64": properties.has_fp64}
 
