@@ -1,6 +1,7 @@
-"""transformers on ocl devices, which its Trainer and its pipelines do not know by name.
+"""transformers and sentence-transformers on ocl devices, which they do not know by name.
 
-Both take the device of :func:`torch_ocl.accelerate.chosen_device` where they would take CUDA's first device.
+Trainer, pipelines and models of sentences take the device of :func:`torch_ocl.accelerate.chosen_device` where
+they would take CUDA's first device.
 ``TrainingArguments(use_cpu=True)`` and ``pipeline(device="cpu")`` stay on the CPU.
 """
 
@@ -75,9 +76,21 @@ def install_in_trainer(trainer: ModuleType) -> None:
     trainer.Trainer._load_rng_state = load_rng_state
 
 
+def install_in_sentence_transformers(environment: ModuleType) -> None:
+    """Makes sentence-transformers' default device the chosen one where it would be the CPU."""
+    get_device_name = environment.get_device_name
+
+    def get_device_name_or_ocls() -> str:
+        name, chosen = get_device_name(), chosen_device()
+        return str(chosen) if name == "cpu" and chosen is not None else name
+
+    environment.get_device_name = get_device_name_or_ocls
+
+
 INSTALLERS: dict[str, Callable[[ModuleType], None]] = {
     "transformers.utils.import_utils": install_in_import_utils,
     "transformers.training_args": install_in_training_args,
     "transformers.pipelines.base": install_in_pipelines,
     "transformers.trainer": install_in_trainer,
+    "sentence_transformers.util.environment": install_in_sentence_transformers,
 }

@@ -173,13 +173,14 @@ def test_weights_of_eight_bits_of_bitsandbytes(monkeypatch):
     layer.load_state_dict(plain.state_dict())
     x = torch.randn(5, 64)
     ours, theirs = copy.deepcopy(layer).to("ocl"), layer.to("cpu")
-    inputs = [x.clone().requires_grad_(), x.to("ocl").requires_grad_()]
-    results = [net(given) for net, given in zip((theirs, ours), inputs, strict=True)]
+    with torch.no_grad():  # in training bitsandbytes has another way on the CPU, without int8 activations
+        found, expected = ours(x.to("ocl")), theirs(x)
     assert ours.weight.dtype == torch.int8 and ours.weight.device.type == "ocl"
-    torch.testing.assert_close(results[1].cpu(), results[0], rtol=2e-3, atol=2e-3)
-    for result in results:
-        result.square().sum().backward()
-    torch.testing.assert_close(inputs[1].grad.cpu(), inputs[0].grad, rtol=1e-2, atol=1e-2)
+    torch.testing.assert_close(found.cpu(), expected, rtol=1e-3, atol=1e-3)
+    inputs = [x.clone().requires_grad_(), x.to("ocl").requires_grad_()]
+    for net, given in zip((plain, ours), inputs, strict=True):
+        net(given).sum().backward()
+    torch.testing.assert_close(inputs[1].grad.cpu(), inputs[0].grad, rtol=0.02, atol=0.02)
 
 
 @pytest.mark.parametrize("name", ["AdamW8bit", "PagedAdamW8bit", "Lion8bit", "AdamW32bit"])
@@ -189,7 +190,7 @@ def test_optimizers_of_bitsandbytes(name, monkeypatch):
     begin = torch.randn(96, 64)
     ended = []
     for device in ("cpu", "ocl"):
-        parameter = torch.nn.Parameter(begin.to(device))
+        parameter = torch.nn.Parameter(begin.clone().to(device))
         optimizer = getattr(bitsandbytes.optim, name)([parameter], lr=1e-2)
         for _ in range(3):
             optimizer.zero_grad()

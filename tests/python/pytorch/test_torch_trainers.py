@@ -101,7 +101,6 @@ def rows_and_sums():
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_lightning_computes_in_the_precision_asked_for(precision, tmp_path):
     lightning = pytest.importorskip("lightning.pytorch", reason="NOT TESTED: lightning is not installed")
-    import torch_ocl.lightning  # noqa: F401
 
     class Net(lightning.LightningModule):
         def __init__(self):
@@ -116,7 +115,6 @@ def test_lightning_computes_in_the_precision_asked_for(precision, tmp_path):
 
     trainer = lightning.Trainer(
         accelerator="ocl",
-        strategy=lightning.strategies.SingleDeviceStrategy(torch.device("ocl:0")),
         precision=precision,
         max_steps=3,
         default_root_dir=tmp_path,
@@ -137,10 +135,7 @@ def test_lightning_computes_in_the_precision_asked_for(precision, tmp_path):
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_fabric_computes_in_the_precision_asked_for(precision):
     fabric = pytest.importorskip("lightning.fabric", reason="NOT TESTED: lightning is not installed")
-    import torch_ocl.lightning  # noqa: F401
-
-    strategy = fabric.strategies.SingleDeviceStrategy(torch.device("ocl:0"))
-    run = fabric.Fabric(accelerator="ocl", strategy=strategy, precision=precision)
+    run = fabric.Fabric(accelerator="ocl", precision=precision)
     layer = Watched(4, 1)
     net, optimizer = run.setup(layer, torch.optim.SGD(layer.parameters(), 1e-2))
     (loader,) = [run.setup_dataloaders(torch.utils.data.DataLoader(rows_and_sums(), 4))]
@@ -198,7 +193,6 @@ def test_pytorchs_own_mixed_precision(dtype):
 @pytest.mark.filterwarnings("ignore")
 def test_lightning_trains(tmp_path):
     lightning = pytest.importorskip("lightning.pytorch", reason="NOT TESTED: lightning is not installed")
-    import torch_ocl.lightning  # noqa: F401  registers the accelerator
 
     class Net(lightning.LightningModule):
         def __init__(self):
@@ -222,7 +216,6 @@ def test_lightning_trains(tmp_path):
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, x.sum(1, keepdim=True)), 32)
     trainer = lightning.Trainer(
         accelerator="ocl",
-        strategy=lightning.strategies.SingleDeviceStrategy(torch.device("ocl:0")),
         max_epochs=25,
         default_root_dir=tmp_path,
         logger=False,
@@ -283,7 +276,7 @@ tell(processes=arguments.world_size, steps=trainer.state.global_step, device=str
 torch.distributed.destroy_process_group()
 """,
     "lightning": """
-import lightning.pytorch as lightning, torch_ocl.lightning
+import lightning.pytorch as lightning
 class Net(lightning.LightningModule):
     def __init__(self):
         super().__init__()
@@ -293,14 +286,14 @@ class Net(lightning.LightningModule):
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), 0.1)
 trainer = lightning.Trainer(
-    accelerator="ocl", devices=[0, 0], strategy="ocl_ddp", max_epochs=1, logger=False,
+    accelerator="ocl", devices=[0, 0], strategy="ddp", max_epochs=1, logger=False,
     enable_progress_bar=False, enable_checkpointing=False)
 model = Net()
 trainer.fit(model, torch.utils.data.DataLoader(rows, 4))
 tell(processes=trainer.world_size, steps=trainer.global_step, device="ocl:0")
 """,
     "fabric": """
-import lightning, torch_ocl.lightning
+import lightning
 fabric = lightning.Fabric(accelerator="ocl", devices=[0, 0], strategy="ocl_ddp", precision="bf16-mixed")
 fabric.launch()
 model, optimizer = fabric.setup(net, torch.optim.SGD(net.parameters(), 0.1))
@@ -314,7 +307,7 @@ tell(processes=fabric.world_size, steps=len(loader), device=str(fabric.device))
 }
 
 ALONE = """
-import lightning.pytorch as lightning, torch_ocl.lightning
+import lightning.pytorch as lightning
 lightning.Trainer(
     accelerator="ocl", strategy=lightning.strategies.SingleDeviceStrategy(torch.device("ocl:0")))
 """
@@ -343,14 +336,35 @@ def test_processes_of_torchrun_train_together(library, tmp_path):
 def test_processes_that_would_train_alone_are_refused(tmp_path):
     pytest.importorskip("lightning", reason="NOT TESTED: lightning is not installed")
     done = run_by_torchrun(ALONE, tmp_path)
-    assert done.returncode != 0 and 'pass strategy="ocl_ddp"' in done.stderr
+    assert done.returncode != 0 and 'pass strategy="ddp"' in done.stderr
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_strategies_of_cuda_are_refused():
-    lightning = pytest.importorskip("lightning", reason="NOT TESTED: lightning is not installed")
-    import torch_ocl.lightning  # noqa: F401
-
-    for trainer in (lightning.Trainer, lightning.Fabric):
-        with pytest.raises(RuntimeError, match='strategy="ocl_ddp"'):
-            trainer(accelerator="ocl", devices=[0, 0], strategy="ddp")
+@pytest.mark.parametrize("package", ["lightning", "pytorch_lightning", "lightning_fabric"])
+def test_lightning_chooses_ocl(package, monkeypatch):
+    package = pytest.importorskip(package, reason=f"NOT TESTED: {package} is not installed")
+    if torch.cuda.is_available():
+        pytest.skip("NOT TESTED: Lightning takes CUDA's device where there is one")
+    monkeypatch.delenv("ACCELERATE_TORCH_DEVICE", raising=False)
+    kinds = [getattr(package, name) for name in ("Trainer", "Fabric") if hasattr(package, name)]
+    assert kinds
+    for kind in kinds:
+        quiet = {} if kind.__name__ == "Fabric" else {"logger": False, "enable_checkpointing": False}
+        for options in (
+            {"accelerator": "ocl"},
+            {"accelerator": "ocl", "devices": 1},
+            {"accelerator": "ocl", "devices": [0], "strategy": "auto"},
+            {"accelerator": "gpu"},
+            {},
+        ):
+            strategy = kind(**options, **quiet).strategy
+            assert strategy.root_device == torch.device("ocl:0"), options
+            assert type(strategy).__name__ == "SingleDeviceStrategy"
+        assert kind(accelerator="cpu", **quiet).strategy.root_device.type == "cpu"
+        two = kind(accelerator="ocl", devices=[0, 0], **quiet).strategy
+        assert type(two).__name__ == "DDPStrategy" and two.num_processes == 2
+        with pytest.raises(ValueError, match="there is no device ocl:77"):
+            kind(accelerator="ocl", devices=[77], **quiet)
+        monkeypatch.setenv("ACCELERATE_TORCH_DEVICE", "cpu")
+        assert kind(**quiet).strategy.root_device.type == "cpu"
+        monkeypatch.delenv("ACCELERATE_TORCH_DEVICE")
