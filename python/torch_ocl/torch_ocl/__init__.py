@@ -29,6 +29,7 @@ from torch_ocl import (  # noqa: E402
     safetensors,
     sharing,
     transformers,
+    ultralytics,
 )
 from torch_ocl._when_imported import when_imported  # noqa: E402
 
@@ -37,7 +38,7 @@ atexit.register(_C.finish_backward_passes)
 dlpack.install()
 sharing.install()
 data_parallel.install()
-for _library in (accelerate, lightning, safetensors, transformers):
+for _library in (accelerate, lightning, safetensors, transformers, ultralytics):
     for _name, _install in _library.INSTALLERS.items():
         when_imported(_name, _install)
 torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)

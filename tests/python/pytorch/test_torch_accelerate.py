@@ -223,3 +223,13 @@ def test_pipelines_run_where_they_are_told(device, transformers):
     assert scores.device.type == ("cpu" if device in ("cpu", -1) else "ocl")
     assert net.device.type == scores.device.type
     torch.testing.assert_close(scores("tape"), expected)
+
+
+def test_sentence_transformers_take_the_device(transformers, monkeypatch):
+    package = pytest.importorskip(
+        "sentence_transformers", reason="NOT TESTED: sentence-transformers is not installed"
+    )
+    net = package.SentenceTransformer(modules=[package.models.Dense(3, 2)])
+    assert net.device == torch.device("ocl:0")
+    monkeypatch.setenv("ACCELERATE_TORCH_DEVICE", "cpu")
+    assert package.SentenceTransformer(modules=[package.models.Dense(3, 2)]).device.type == "cpu"

@@ -146,6 +146,18 @@ def test_data_parallel_on_one_device():
         torch.nn.DataParallel(ours.module, device_ids=[0, 0])
 
 
+def test_ultralytics_takes_the_device_by_name():
+    pytest.importorskip("cv2", reason="NOT TESTED: opencv, which ultralytics needs, is not installed")
+    pytest.importorskip("ultralytics", reason="NOT TESTED: ultralytics is not installed")
+    from ultralytics.utils.torch_utils import select_device
+
+    for name in ("ocl", "ocl:0", torch.device("ocl:0")):
+        assert select_device(name) == torch.device("ocl:0")
+    assert select_device("cpu", verbose=False).type == "cpu"
+    with pytest.raises(ValueError, match="Invalid CUDA"):
+        select_device("0")
+
+
 def test_the_environment_is_collected():
     from torch.utils.collect_env import get_pretty_env_info
 
