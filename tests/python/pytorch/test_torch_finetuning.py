@@ -135,6 +135,7 @@ def saved(transformers, tmp_path):
     return net, tmp_path
 
 
+@pytest.mark.slow  # bitsandbytes compiles for the CPU
 @pytest.mark.parametrize("kind, double", [("nf4", False), ("nf4", True), ("fp4", True)])
 def test_qlora_with_weights_of_four_bits(kind, double, saved, peft, transformers):
     pytest.importorskip("bitsandbytes", reason="NOT TESTED: bitsandbytes is not installed")
@@ -171,9 +172,10 @@ def test_weights_of_eight_bits_of_bitsandbytes(monkeypatch):
     plain = torch.nn.Linear(64, 48)
     layer = bitsandbytes.nn.Linear8bitLt(64, 48, has_fp16_weights=False, threshold=6.0)
     layer.load_state_dict(plain.state_dict())
+    layer.eval()  # in training bitsandbytes has another way on the CPU, without int8 activations
     x = torch.randn(5, 64)
     ours, theirs = copy.deepcopy(layer).to("ocl"), layer.to("cpu")
-    with torch.no_grad():  # in training bitsandbytes has another way on the CPU, without int8 activations
+    with torch.no_grad():
         found, expected = ours(x.to("ocl")), theirs(x)
     assert ours.weight.dtype == torch.int8 and ours.weight.device.type == "ocl"
     torch.testing.assert_close(found.cpu(), expected, rtol=1e-3, atol=1e-3)
