@@ -20,7 +20,18 @@ _compatibility.explain_cuda()
 
 torch.utils.rename_privateuse1_backend("ocl")
 
-from torch_ocl import accelerate, device_module, dlpack, inductor, sharing  # noqa: E402
+from torch_ocl import (  # noqa: E402
+    accelerate,
+    data_parallel,
+    device_module,
+    dlpack,
+    inductor,
+    lightning,
+    safetensors,
+    sharing,
+    transformers,
+    ultralytics,
+)
 from torch_ocl._when_imported import when_imported  # noqa: E402
 
 torch._register_device_module("ocl", device_module)
@@ -28,11 +39,14 @@ atexit.register(_C.finish_backward_passes)
 dlpack.install()
 sharing.install()
 inductor.install()
-when_imported("accelerate.state", accelerate.install)
-when_imported("transformers.utils.import_utils", accelerate.install_in_transformers)
+data_parallel.install()
+for _library in (accelerate, lightning, safetensors, transformers, ultralytics):
+    for _name, _install in _library.INSTALLERS.items():
+        when_imported(_name, _install)
 torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
 
 if torch.distributed.is_available() and torch.distributed.is_gloo_available():
-    from torch_ocl import distributed
+    from torch_ocl import distributed, sync_batch_norm
 
     distributed.install()
+    sync_batch_norm.install()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -21,3 +22,7 @@ class GradScaler(torch.amp.GradScaler):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("ocl", **options)
+
+
+custom_fwd = functools.partial(torch.amp.custom_fwd, device_type="ocl")
+custom_bwd = functools.partial(torch.amp.custom_bwd, device_type="ocl")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
 
 import torch
 
-from torch_ocl import _C, amp, memory, random
+from torch_ocl import _C, amp, legacy_types, memory, nvtx, random
 from torch_ocl._devices import Device, index_of
+from torch_ocl.device_properties import (
+    get_arch_list,
+    get_device_capability,
+    get_device_name,
+    get_device_properties,
+)
 from torch_ocl.graphs import (
     OCLGraph,
     graph,
@@ -53,6 +58,7 @@ from torch_ocl.streams import (
 __all__ = [
     "Event",
     "OCLGraph",
+    "OutOfMemoryError",
     "Stream",
     "StreamContext",
     "amp",
@@ -66,6 +72,8 @@ __all__ = [
     "empty_cache",
     "fallbacks",
     "get_amp_supported_dtype",
+    "get_arch_list",
+    "get_device_capability",
     "get_device_name",
     "get_device_properties",
     "get_rng_state",
@@ -74,6 +82,7 @@ __all__ = [
     "graph_pool_handle",
     "init",
     "initial_seed",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
     "is_current_stream_capturing",
@@ -89,6 +98,7 @@ __all__ = [
     "memory_reserved",
     "memory_stats",
     "memory_summary",
+    "nvtx",
     "random",
     "reset_peak_memory_stats",
     "seed",
@@ -100,7 +110,12 @@ __all__ = [
     "set_stream",
     "stream",
     "synchronize",
+    *legacy_types.TYPES,
 ]
+
+globals().update(legacy_types.TYPES)  # torch.ocl.FloatTensor and its kin
+
+OutOfMemoryError = torch.OutOfMemoryError
 
 
 def is_available() -> bool:
@@ -123,16 +138,6 @@ def set_device(device: Device) -> None:
     _C.set_device(index_of(device))
 
 
-def get_device_name(device: Device = None) -> str:
-    """The name that the driver gives."""
-    return get_device_properties(device)["name"]
-
-
-def get_device_properties(device: Device = None) -> dict[str, Any]:
-    """Name, vendor, driver, memory in bytes, compute units, and which dtypes the device has."""
-    return _C.device_properties(index_of(device))
-
-
 def synchronize(device: Device = None) -> None:
     """Waits for all that was enqueued. Raises what the device could only see while it ran."""
     _C.synchronize(index_of(device))
@@ -140,6 +145,10 @@ def synchronize(device: Device = None) -> None:
 
 def init() -> None:
     """Devices are opened at first use: nothing is left to do."""
+
+
+def ipc_collect() -> None:
+    """Nothing is left to do: OpenCL has no memory that processes share."""
 
 
 def fallbacks() -> dict[str, int]:

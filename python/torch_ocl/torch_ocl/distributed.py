@@ -1,6 +1,7 @@
 """``torch.distributed.init_process_group("ocl")``: collectives of ocl tensors, through the host and gloo.
 
-Tensors on the CPU go through gloo as they are. DistributedDataParallel works with it; every collective waits.
+Tensors on the CPU go through gloo as they are. DistributedDataParallel, DTensor and FSDP work with it. Every
+collective waits; ``isend`` and ``irecv`` do not.
 """
 
 from __future__ import annotations
@@ -43,9 +44,32 @@ class _Done(dist._Work):
         return self._future
 
 
-def _staged(name: str, outputs: int, of_gloo: str | None = None) -> Callable[..., dist._Work]:
+class _Message(_Done):
+    """A tensor on its way between two processes. A receiver has it once :meth:`wait` returns."""
+
+    def __init__(self, result: Any, of_gloo: dist._Work, written: list[tuple[torch.Tensor, torch.Tensor]]):
+        super().__init__(result, of_gloo)
+        self._written = written
+        self._is_over = False
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        self._of_gloo.wait() if timeout is None else self._of_gloo.wait(timeout)
+        while self._written:
+            device, host = self._written.pop()
+            device.copy_(host.view(device.shape))
+        self._is_over = True
+        return True
+
+    def is_completed(self) -> bool:
+        return self._is_over  # gloo's own are over once somebody has waited, too
+
+
+def _staged(
+    name: str, outputs: int, of_gloo: str | None = None, waits: bool = True, flat: bool = False
+) -> Callable[..., dist._Work]:
     """The collective ``name``, whose first ``outputs`` arguments it writes (0: none). Gloo may have it by
-    another name."""
+    another name. Where it does not wait, both of two processes may send before either receives. A flat one
+    takes tensors as their elements in a row, which gloo shares out by their first dimension."""
 
     def collective(self: ProcessGroup, *arguments: Any, **options: Any) -> dist._Work:
         if self._gloo is None:
@@ -53,19 +77,22 @@ def _staged(name: str, outputs: int, of_gloo: str | None = None) -> Callable[...
         there: list[tuple[torch.Tensor, torch.Tensor]] = []
 
         def to_host(tensor: torch.Tensor) -> torch.Tensor:
+            host = tensor.contiguous().view(-1) if flat else tensor
             if tensor.device.type != "ocl":
-                return tensor
-            there.append((tensor, tensor.cpu()))
+                return host
+            there.append((tensor, host.cpu()))
             return there[-1][1]
 
         staged = [tree_map_only(torch.Tensor, to_host, argument) for argument in arguments[:outputs]]
         written = len(there)
         staged += [tree_map_only(torch.Tensor, to_host, argument) for argument in arguments[outputs:]]
         work = getattr(self._gloo, of_gloo or name)(*staged, **options)
-        work.wait()
-        for device, host in there[:written]:
-            device.copy_(host)
-        return _Done(arguments[0] if arguments else None, work)
+        result = arguments[0] if arguments else None
+        message = _Message(result, work, there[:written])
+        if not waits:
+            return message
+        message.wait()
+        return _Done(result, work)
 
     collective.__name__ = name
     return collective
@@ -90,9 +117,28 @@ class ProcessGroup(dist.ProcessGroup):
     def __init__(self, store: dist.Store, rank: int, size: int, timeout: timedelta) -> None:
         super().__init__(rank, size)
         self._gloo: dist.ProcessGroupGloo | None = dist.ProcessGroupGloo(store, rank, size, timeout)
+        self._name = self._description = ""
 
     def getBackendName(self) -> str:
         return "ocl"
+
+    # PyTorch keeps names and devices with the back ends of a group, which one made in Python has none of.
+
+    def setGroupName(self, name: str) -> None:
+        self._name = name
+
+    def getGroupName(self) -> str:
+        return self._name
+
+    def setGroupDesc(self, description: str) -> None:
+        self._description = description
+
+    def getGroupDesc(self) -> str:
+        return self._description
+
+    @property
+    def _device_types(self) -> list[torch.device]:
+        return [torch.device("cpu"), torch.device("ocl")]
 
     # ``init_process_group(device_id=…)`` asks the device's back end whether groups can be split off it.
     supports_splitting = False
@@ -109,21 +155,21 @@ class ProcessGroup(dist.ProcessGroup):
     broadcast = _staged("broadcast", 1)
     reduce = _staged("reduce", 1)
     allgather = _staged("allgather", 1)
-    _allgather_base = _staged("_allgather_base", 1)
+    _allgather_base = _staged("_allgather_base", 1, flat=True)
     gather = _staged("gather", 1)
     scatter = _staged("scatter", 1)
     reduce_scatter = _staged("reduce_scatter", 1)
-    _reduce_scatter_base = _staged("_reduce_scatter_base", 1)
+    _reduce_scatter_base = _staged("_reduce_scatter_base", 1, flat=True)
     alltoall = _staged("alltoall", 1)
     alltoall_base = _staged("alltoall_base", 1)
-    send = _staged("send", 0)
-    recv = _staged("recv", 1)
-    recv_anysource = _staged("recv_anysource", 1)
+    send = _staged("send", 0, waits=False)
+    recv = _staged("recv", 1, waits=False)
+    recv_anysource = _staged("recv_anysource", 1, waits=False)
     barrier = _staged("barrier", 0)
 
     # By their names of PyTorch 2.13.
-    all_gather_single = _staged("all_gather_single", 1, "_allgather_base")
-    reduce_scatter_single = _staged("reduce_scatter_single", 1, "_reduce_scatter_base")
+    all_gather_single = _staged("all_gather_single", 1, "_allgather_base", flat=True)
+    reduce_scatter_single = _staged("reduce_scatter_single", 1, "_reduce_scatter_base", flat=True)
     all_to_all_single = _staged("all_to_all_single", 1, "alltoall_base")
     all_gather_single_coalesced = _one_by_one("all_gather_single")
     reduce_scatter_single_coalesced = _one_by_one("reduce_scatter_single")

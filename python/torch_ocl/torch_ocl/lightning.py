@@ -1,31 +1,27 @@
-"""OpenCL devices for Lightning, whose Trainer and Fabric take the CPU for accelerators that they do not know
-unless told::
+"""OpenCL devices for Lightning's Trainer and Fabric, in the packages ``lightning``, ``pytorch_lightning`` and
+``lightning_fabric``::
 
-import torch_ocl.lightning
-Trainer(accelerator="ocl", strategy=SingleDeviceStrategy(torch.device("ocl:0")), precision="bf16-mixed")
-Trainer(accelerator="ocl", strategy="ocl_ddp", devices=[0, 1])  # a process for each
+Trainer(accelerator="ocl", precision="bf16-mixed")
+Trainer(accelerator="ocl", strategy="ddp", devices=[0, 1])  # a process for each
+
+``accelerator="auto"``, the default, and ``"gpu"`` mean ocl where they would find no other accelerator and
+:func:`torch_ocl.accelerate.chosen_device` is of ocl. Nothing has to be imported.
 """
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import torch
-from lightning.fabric.accelerators import ACCELERATOR_REGISTRY
-from lightning.fabric.connector import _Connector
-from lightning.fabric.plugins.precision.amp import MixedPrecision as MixedPrecisionOfFabric
-from lightning.fabric.strategies import STRATEGY_REGISTRY
-from lightning.fabric.strategies import DDPStrategy as DDPStrategyOfFabric
-from lightning.fabric.strategies import SingleDeviceStrategy as SingleDeviceStrategyOfFabric
-from lightning.pytorch.accelerators import Accelerator, AcceleratorRegistry
-from lightning.pytorch.plugins.precision import MixedPrecision
-from lightning.pytorch.strategies import DDPStrategy, SingleDeviceStrategy, StrategyRegistry
-from lightning.pytorch.trainer.connectors.accelerator_connector import _AcceleratorConnector
 
 from torch_ocl import device_module
+from torch_ocl.accelerate import chosen_device
 
 
-class OpenCLAccelerator(Accelerator):
+class OpenCLAccelerator:
     """Matches Lightning's CUDAAccelerator. ``devices`` is a count, a list of indices as ``"ocl:N"`` counts
     them, or ``"auto"``: the first.
     """
@@ -71,70 +67,99 @@ class OpenCLAccelerator(Accelerator):
     def name() -> str:
         return "ocl"
 
-    @classmethod
-    def register_accelerators(cls, accelerator_registry: Any) -> None:
-        accelerator_registry.register(cls.name(), cls, description=cls.__name__)
+
+def _register(root: str, accelerators: Any, strategies: Any) -> None:
+    """Adds the accelerator and a strategy to the registries of Lightning's package ``root``."""
+    base = importlib.import_module(f"{root}.accelerators").Accelerator
+    kind = type("OpenCLAccelerator", (OpenCLAccelerator, base), {"__doc__": OpenCLAccelerator.__doc__})
+    accelerators.register("ocl", kind, description=kind.__name__)
+    ddp = importlib.import_module(f"{root}.strategies").DDPStrategy
+    strategies.register("ocl_ddp", ddp, description='"ddp", by an older name')
 
 
-class OpenCLDDPStrategy(DDPStrategy):
-    """DistributedDataParallel where modules are: Lightning's own takes CUDA's streams for it."""
-
-    strategy_name = "ocl_ddp"
-
-    def determine_ddp_device_ids(self) -> None:
-        return None
+def _keep_off_streams(strategy: type, name: str) -> None:
+    """Lets DistributedDataParallel take modules where they are: indices mean CUDA's streams."""
+    indices_of = getattr(strategy, name)
+    setattr(strategy, name, lambda self: None if self.root_device.type == "ocl" else indices_of(self))
 
 
-class OpenCLDDPStrategyOfFabric(DDPStrategyOfFabric):
-    """The strategy for Fabric."""
-
-    def _determine_ddp_device_ids(self) -> None:
-        return None
-
-
-def _move_autocast(precision: Any) -> None:
+def _move_autocast(precision: Any, of_lightning: type) -> None:
     """Mixed precision on the devices that the training is on: Lightning means CUDA's by every accelerator but
     two, and where those are not, PyTorch computes in float32."""
-    if not isinstance(precision, (MixedPrecision, MixedPrecisionOfFabric)) or precision.device == "ocl":
+    if not isinstance(precision, of_lightning) or precision.device == "ocl":
         return
     precision.device = "ocl"
     if precision.scaler is not None and precision.scaler._device != "ocl":
         precision.scaler = torch.amp.GradScaler("ocl")
 
 
-def _require_work_together(connector: Any) -> None:
+def _require_work_together(connector: Any, single_device: type) -> None:
     """Refuses processes that a launcher started to work together and that would each train alone."""
     processes = connector.cluster_environment.world_size()
     strategy = type(connector.strategy)
-    if processes > 1 and issubclass(strategy, (SingleDeviceStrategy, SingleDeviceStrategyOfFabric)):
+    if processes > 1 and issubclass(strategy, single_device):
         raise RuntimeError(
             f"Lightning runs in one of {processes} processes, each of which would train alone by a "
-            f'{strategy.__name__}: pass strategy="ocl_ddp" and as many devices ([0, 0] is one device for two '
+            f'{strategy.__name__}: pass strategy="ddp" and as many devices ([0, 0] is one device for two '
             "processes)"
         )
-    if strategy in (DDPStrategy, DDPStrategyOfFabric):
-        raise RuntimeError('Lightning\'s "ddp" takes CUDA\'s streams: pass strategy="ocl_ddp" on ocl devices')
 
 
-def _connect(connector: type) -> None:
-    """Makes a connector of Lightning's, which puts accelerator, strategy and precision together, do so."""
+def _connect(connector: type, module: ModuleType) -> None:
+    """Makes a connector of Lightning's, which puts accelerator, strategy and precision together, know ocl."""
     choose_precision = connector._check_and_init_precision
+    choose_strategy = connector._choose_strategy
+    choose_accelerator = connector._choose_auto_accelerator
+    choose_gpu = connector._choose_gpu_accelerator_backend
 
     def check_and_init_precision(self: Any) -> Any:
         precision = choose_precision(self)
         if isinstance(self.accelerator, OpenCLAccelerator):
-            _move_autocast(precision)
-            _require_work_together(self)
+            _move_autocast(precision, module.MixedPrecision)
+            _require_work_together(self, module.SingleDeviceStrategy)
         return precision
 
+    def choose_strategy_on_ocl(self: Any) -> Any:
+        is_single = self._num_nodes_flag <= 1 and len(self._parallel_devices) == 1
+        if isinstance(self.accelerator, OpenCLAccelerator) and is_single:
+            return module.SingleDeviceStrategy(device=self._parallel_devices[0])
+        return choose_strategy(self)
+
+    def choose_accelerator_or_ocl() -> str:
+        name = choose_accelerator()
+        return "ocl" if name == "cpu" and chosen_device() is not None else name
+
+    def choose_gpu_or_ocl() -> str:
+        if chosen_device() is not None:
+            return "ocl"
+        return choose_gpu()
+
     connector._check_and_init_precision = check_and_init_precision
+    connector._choose_strategy = choose_strategy_on_ocl
+    connector._choose_auto_accelerator = staticmethod(choose_accelerator_or_ocl)
+    connector._choose_gpu_accelerator_backend = staticmethod(choose_gpu_or_ocl)
 
 
-for _registry in (AcceleratorRegistry, ACCELERATOR_REGISTRY):
-    OpenCLAccelerator.register_accelerators(_registry)
-StrategyRegistry.register("ocl_ddp", OpenCLDDPStrategy, description=OpenCLDDPStrategy.__doc__)
-STRATEGY_REGISTRY.register(
-    "ocl_ddp", OpenCLDDPStrategyOfFabric, description=OpenCLDDPStrategyOfFabric.__doc__
-)
-for _connector in (_AcceleratorConnector, _Connector):
-    _connect(_connector)
+def install_in_trainer(connector: ModuleType) -> None:
+    """For ``Trainer``, whose choices ``connector`` makes."""
+    _register(
+        connector.__name__.split(".trainer.")[0], connector.AcceleratorRegistry, connector.StrategyRegistry
+    )
+    _keep_off_streams(connector.DDPStrategy, "determine_ddp_device_ids")
+    _connect(connector._AcceleratorConnector, connector)
+
+
+def install_in_fabric(connector: ModuleType) -> None:
+    """For ``Fabric``, whose choices ``connector`` makes."""
+    root = connector.__name__.removesuffix(".connector")
+    _register(root, connector.ACCELERATOR_REGISTRY, connector.STRATEGY_REGISTRY)
+    _keep_off_streams(importlib.import_module(f"{root}.strategies").DDPStrategy, "_determine_ddp_device_ids")
+    _connect(connector._Connector, connector)
+
+
+INSTALLERS: dict[str, Callable[[ModuleType], None]] = {
+    "lightning.fabric.connector": install_in_fabric,
+    "lightning_fabric.connector": install_in_fabric,
+    "lightning.pytorch.trainer.connectors.accelerator_connector": install_in_trainer,
+    "pytorch_lightning.trainer.connectors.accelerator_connector": install_in_trainer,
+}

@@ -49,7 +49,7 @@ def test_what_one_side_writes_the_other_sees():
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_dtypes_and_layouts(name):
-    if name == "float64" and not torch.ocl.get_device_properties()["has_fp64"]:
+    if name == "float64" and not torch.ocl.get_device_properties().has_fp64:
         pytest.skip("the device has no float64")
     base = torch.randint(0, 2, (5, 4, 3)).to(getattr(torch, name))
     there = base.to("ocl")

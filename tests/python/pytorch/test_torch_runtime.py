@@ -42,7 +42,7 @@ def test_memory_is_counted():
     torch.ocl.empty_cache()
     assert torch.ocl.memory_reserved() < held
     free, total = torch.ocl.mem_get_info()
-    assert 0 < free <= total == torch.ocl.get_device_properties()["total_memory"]
+    assert 0 < free <= total == torch.ocl.get_device_properties().total_memory
     stats = torch.ocl.memory_stats()
     assert stats["allocated_bytes.all.current"] == before
     summary = torch.ocl.memory_summary()
@@ -54,7 +54,7 @@ def test_dtypes_that_the_device_computes_in():
     supported = torch.accelerator.get_device_capability()["supported_dtypes"]
     assert {torch.float32, torch.bfloat16, torch.int64, torch.bool} <= supported
     assert torch.complex64 not in supported
-    assert (torch.float64 in supported) == torch.ocl.get_device_properties()["has_fp64"]
+    assert (torch.float64 in supported) == torch.ocl.get_device_properties().has_fp64
 
 
 def test_too_much_memory_is_an_error_and_the_program_goes_on():

@@ -26,13 +26,16 @@ class Rows(torch.utils.data.Dataset):
         return {"input_ids": words, "attention_mask": torch.ones(12, dtype=torch.long), "labels": index % 2}
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_transformers_trainer_fine_tunes(precision, tmp_path, monkeypatch):
+@pytest.mark.parametrize("named", ["ocl:0", None])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_transformers_trainer_fine_tunes(precision, named, tmp_path, monkeypatch):
     transformers = pytest.importorskip("transformers", reason="NOT TESTED: transformers is not installed")
     pytest.importorskip("accelerate", reason="NOT TESTED: accelerate is not installed")
     if torch.cuda.is_available():
         pytest.skip("NOT TESTED: transformers takes CUDA's device where there is one")
-    monkeypatch.setenv("ACCELERATE_TORCH_DEVICE", "ocl:0")
+    monkeypatch.delenv("ACCELERATE_TORCH_DEVICE", raising=False)
+    if named is not None:
+        monkeypatch.setenv("ACCELERATE_TORCH_DEVICE", named)
     torch.manual_seed(0)
     size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     config = transformers.BertConfig(vocab_size=50, max_position_embeddings=32, num_labels=2, **size)
@@ -48,12 +51,15 @@ def test_transformers_trainer_fine_tunes(precision, tmp_path, monkeypatch):
         save_total_limit=1,
         disable_tqdm=True,
         bf16=precision == "bfloat16",
+        fp16=precision == "float16",
     )
     trainer = transformers.Trainer(net, arguments, train_dataset=Rows(), eval_dataset=Rows())
     assert arguments.device == torch.device("ocl:0") == next(net.parameters()).device
     trainer.train()
     assert trainer.evaluate()["eval_loss"] < 0.3
     assert dtypes_of(net.classifier) == getattr(torch, precision)
+    scaler = trainer.accelerator.scaler
+    assert (scaler is not None and scaler.is_enabled()) == (precision == "float16")
 
 
 class Watched(torch.nn.Linear):
@@ -95,7 +101,6 @@ def rows_and_sums():
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_lightning_computes_in_the_precision_asked_for(precision, tmp_path):
     lightning = pytest.importorskip("lightning.pytorch", reason="NOT TESTED: lightning is not installed")
-    import torch_ocl.lightning  # noqa: F401
 
     class Net(lightning.LightningModule):
         def __init__(self):
@@ -110,7 +115,6 @@ def test_lightning_computes_in_the_precision_asked_for(precision, tmp_path):
 
     trainer = lightning.Trainer(
         accelerator="ocl",
-        strategy=lightning.strategies.SingleDeviceStrategy(torch.device("ocl:0")),
         precision=precision,
         max_steps=3,
         default_root_dir=tmp_path,
@@ -131,10 +135,7 @@ def test_lightning_computes_in_the_precision_asked_for(precision, tmp_path):
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_fabric_computes_in_the_precision_asked_for(precision):
     fabric = pytest.importorskip("lightning.fabric", reason="NOT TESTED: lightning is not installed")
-    import torch_ocl.lightning  # noqa: F401
-
-    strategy = fabric.strategies.SingleDeviceStrategy(torch.device("ocl:0"))
-    run = fabric.Fabric(accelerator="ocl", strategy=strategy, precision=precision)
+    run = fabric.Fabric(accelerator="ocl", precision=precision)
     layer = Watched(4, 1)
     net, optimizer = run.setup(layer, torch.optim.SGD(layer.parameters(), 1e-2))
     (loader,) = [run.setup_dataloaders(torch.utils.data.DataLoader(rows_and_sums(), 4))]
@@ -154,20 +155,23 @@ def accelerate(monkeypatch):
     accelerate.state.AcceleratorState._reset_state(reset_partial_state=True)
 
 
-@pytest.mark.parametrize("precision", ["no", "bf16"])
-def test_accelerate_computes_in_the_precision_asked_for(precision, accelerate):
+@pytest.mark.parametrize(
+    "precision, dtype", [("no", torch.float32), ("bf16", torch.bfloat16), ("fp16", torch.float16)]
+)
+def test_accelerate_computes_in_the_precision_asked_for(precision, dtype, accelerate):
     accelerator = accelerate.Accelerator(mixed_precision=precision)
     layer = Watched(4, 1)
     net, optimizer = accelerator.prepare(layer, torch.optim.SGD(layer.parameters(), 1e-2))
-    loss = net(torch.ones(2, 4, device=accelerator.device)).sum()
-    accelerator.backward(loss)
-    optimizer.step()
-    assert dtypes_of(layer) == (torch.bfloat16 if precision == "bf16" else torch.float32)
-
-
-def test_accelerate_refuses_what_it_has_for_other_devices_alone(accelerate):
-    with pytest.raises(ValueError, match="fp16 mixed precision requires a device in"):
-        accelerate.Accelerator(mixed_precision="fp16")
+    before = layer.weight.detach().clone()
+    for _ in range(4):  # the scaler's first scales are too large for a step
+        optimizer.zero_grad()
+        loss = net(torch.ones(2, 4, device=accelerator.device)).sum()
+        accelerator.backward(loss)
+        accelerator.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+    assert dtypes_of(layer) == dtype
+    assert not torch.equal(layer.weight, before)
+    assert (accelerator.scaler is not None and accelerator.scaler.is_enabled()) == (precision == "fp16")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -189,7 +193,6 @@ def test_pytorchs_own_mixed_precision(dtype):
 @pytest.mark.filterwarnings("ignore")
 def test_lightning_trains(tmp_path):
     lightning = pytest.importorskip("lightning.pytorch", reason="NOT TESTED: lightning is not installed")
-    import torch_ocl.lightning  # noqa: F401  registers the accelerator
 
     class Net(lightning.LightningModule):
         def __init__(self):
@@ -213,7 +216,6 @@ def test_lightning_trains(tmp_path):
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, x.sum(1, keepdim=True)), 32)
     trainer = lightning.Trainer(
         accelerator="ocl",
-        strategy=lightning.strategies.SingleDeviceStrategy(torch.device("ocl:0")),
         max_epochs=25,
         default_root_dir=tmp_path,
         logger=False,
@@ -274,7 +276,7 @@ tell(processes=arguments.world_size, steps=trainer.state.global_step, device=str
 torch.distributed.destroy_process_group()
 """,
     "lightning": """
-import lightning.pytorch as lightning, torch_ocl.lightning
+import lightning.pytorch as lightning
 class Net(lightning.LightningModule):
     def __init__(self):
         super().__init__()
@@ -284,14 +286,14 @@ class Net(lightning.LightningModule):
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), 0.1)
 trainer = lightning.Trainer(
-    accelerator="ocl", devices=[0, 0], strategy="ocl_ddp", max_epochs=1, logger=False,
+    accelerator="ocl", devices=[0, 0], strategy="ddp", max_epochs=1, logger=False,
     enable_progress_bar=False, enable_checkpointing=False)
 model = Net()
 trainer.fit(model, torch.utils.data.DataLoader(rows, 4))
 tell(processes=trainer.world_size, steps=trainer.global_step, device="ocl:0")
 """,
     "fabric": """
-import lightning, torch_ocl.lightning
+import lightning
 fabric = lightning.Fabric(accelerator="ocl", devices=[0, 0], strategy="ocl_ddp", precision="bf16-mixed")
 fabric.launch()
 model, optimizer = fabric.setup(net, torch.optim.SGD(net.parameters(), 0.1))
@@ -305,7 +307,7 @@ tell(processes=fabric.world_size, steps=len(loader), device=str(fabric.device))
 }
 
 ALONE = """
-import lightning.pytorch as lightning, torch_ocl.lightning
+import lightning.pytorch as lightning
 lightning.Trainer(
     accelerator="ocl", strategy=lightning.strategies.SingleDeviceStrategy(torch.device("ocl:0")))
 """
@@ -334,14 +336,35 @@ def test_processes_of_torchrun_train_together(library, tmp_path):
 def test_processes_that_would_train_alone_are_refused(tmp_path):
     pytest.importorskip("lightning", reason="NOT TESTED: lightning is not installed")
     done = run_by_torchrun(ALONE, tmp_path)
-    assert done.returncode != 0 and 'pass strategy="ocl_ddp"' in done.stderr
+    assert done.returncode != 0 and 'pass strategy="ddp"' in done.stderr
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_strategies_of_cuda_are_refused():
-    lightning = pytest.importorskip("lightning", reason="NOT TESTED: lightning is not installed")
-    import torch_ocl.lightning  # noqa: F401
-
-    for trainer in (lightning.Trainer, lightning.Fabric):
-        with pytest.raises(RuntimeError, match='strategy="ocl_ddp"'):
-            trainer(accelerator="ocl", devices=[0, 0], strategy="ddp")
+@pytest.mark.parametrize("package", ["lightning", "pytorch_lightning", "lightning_fabric"])
+def test_lightning_chooses_ocl(package, monkeypatch):
+    package = pytest.importorskip(package, reason=f"NOT TESTED: {package} is not installed")
+    if torch.cuda.is_available():
+        pytest.skip("NOT TESTED: Lightning takes CUDA's device where there is one")
+    monkeypatch.delenv("ACCELERATE_TORCH_DEVICE", raising=False)
+    kinds = [getattr(package, name) for name in ("Trainer", "Fabric") if hasattr(package, name)]
+    assert kinds
+    for kind in kinds:
+        quiet = {} if kind.__name__ == "Fabric" else {"logger": False, "enable_checkpointing": False}
+        for options in (
+            {"accelerator": "ocl"},
+            {"accelerator": "ocl", "devices": 1},
+            {"accelerator": "ocl", "devices": [0], "strategy": "auto"},
+            {"accelerator": "gpu"},
+            {},
+        ):
+            strategy = kind(**options, **quiet).strategy
+            assert strategy.root_device == torch.device("ocl:0"), options
+            assert type(strategy).__name__ == "SingleDeviceStrategy"
+        assert kind(accelerator="cpu", **quiet).strategy.root_device.type == "cpu"
+        two = kind(accelerator="ocl", devices=[0, 0], **quiet).strategy
+        assert type(two).__name__ == "DDPStrategy" and two.num_processes == 2
+        with pytest.raises(ValueError, match="there is no device ocl:77"):
+            kind(accelerator="ocl", devices=[77], **quiet)
+        monkeypatch.setenv("ACCELERATE_TORCH_DEVICE", "cpu")
+        assert kind(**quiet).strategy.root_device.type == "cpu"
+        monkeypatch.delenv("ACCELERATE_TORCH_DEVICE")
