@@ -52,6 +52,7 @@ from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled,
 from ocl.creation import *  # noqa: F403
 from ocl.differences import *  # noqa: F403
 from ocl.drawing import *  # noqa: F403
+from ocl.func import vmap
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.in_place import *  # noqa: F403
 from ocl.linalg.torch_names import *  # noqa: F403
@@ -237,4 +238,5 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "shapes_only",
     "special",
     "utils",
+    "vmap",
 ]

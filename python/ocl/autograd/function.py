@@ -109,7 +109,13 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        """The results of forward, on the tape."""
+        """The results of forward, on the tape. Under vmap it runs once per example."""
+        from ocl.func.batching import trace  # which imports this module
+
+        return trace.opaque(cls._apply, *args)
+
+    @classmethod
+    def _apply(cls, *args: Any) -> Any:
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         recorded = is_grad_enabled()

@@ -13,6 +13,7 @@ from ocl._C import Tensor, is_grad_enabled
 from ocl.autograd import enable_grad
 from ocl.autograd.functional import stacked, units_of
 from ocl.func import trees
+from ocl.func.batching import trace
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacrev", "jvp", "vjp"]
 
@@ -45,7 +46,7 @@ class _Level:
 
     def leaf(self, tensor: Tensor) -> Tensor:
         """A leaf of this level over the memory of ``tensor``."""
-        leaf = tensor.detach().requires_grad_()
+        leaf = trace.leaf(tensor)
         self._leaves[id(leaf)] = leaf
         return leaf
 
@@ -54,7 +55,7 @@ class _Level:
         if not isinstance(argument, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(argument)}")
         if self._records and argument.requires_grad:
-            return argument.view_as(argument)
+            return trace.alias(argument)
         return self.leaf(argument)
 
     def leads_outside(self, *tensors: Tensor) -> bool:
@@ -81,7 +82,7 @@ class _Level:
         found = [None] * len(inputs)
         if used:
             asked = [o for o, _ in used], inputs, [w for _, w in used]
-            found = _C.grad(*asked, retain_graph, create_graph, True)
+            found = trace.gradients(*asked, retain_graph, create_graph)
         return [
             _C.zeros_like(x) if g is None else self.outside(g) for g, x in zip(found, inputs, strict=True)
         ]
@@ -379,12 +380,12 @@ def _pushed(
     found = {}
     if weights:
         dependent = [outputs[i] for i in weights]
-        slopes = _C.grad(dependent, inputs, list(weights.values()), True, True, True)
+        slopes = trace.gradients(dependent, inputs, list(weights.values()), True, True)
         used = [(s, d) for s, d in zip(slopes, directions, strict=True) if s is not None and s.requires_grad]
         if used:
             goes_on = level.leads_outside(*dependent, *directions)
             asked = [s for s, _ in used], list(weights.values()), [d for _, d in used]
-            found = dict(zip(weights, _C.grad(*asked, True, goes_on, True), strict=True))
+            found = dict(zip(weights, trace.gradients(*asked, True, goes_on), strict=True))
     if strict and any(found.get(i) is None for i in range(len(outputs))):
         raise RuntimeError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is "
