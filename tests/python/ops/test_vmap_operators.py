@@ -3,16 +3,12 @@
 Examples are the arrays of the operators' random cases (cases/), and numbers like them.
 """
 
-import itertools
-import warnings
-
 import cases
 import numpy as np
 import pytest
 from comparison import as_list, drawn
 
 import ocl
-from ocl.func.batching import rules
 
 SIZE = 3
 SEEDS = range(4)
@@ -24,7 +20,7 @@ RANDOM = {
 }  # fmt: skip
 # What they give depends on the elements: the shape, or a number of Python's.
 DEPENDENT = {
-    "allclose", "argwhere", "batched_nms", "bincount", "equal", "masked_select", "nms", "nonzero", "one_hot",
+    "empty_like", "allclose", "argwhere", "batched_nms", "bincount", "equal", "masked_select", "nms", "nonzero", "one_hot",
     "remove_small_boxes", "repeat_interleave", "unique", "unique_consecutive",
 }  # fmt: skip
 NAMES = sorted(set(cases.CASES) - RANDOM - DEPENDENT)
@@ -96,7 +92,7 @@ def mapped(function, batched, dims):
     return compute
 
 
-def mixes(case):
+def mixes(name, case):
     """Which inputs are batched, and where: all, each alone, all but each; along 0, the last one and 1."""
     count = len(case.inputs)
     kinds = {(True,) * count}
@@ -106,6 +102,8 @@ def mixes(case):
     for batched in sorted(kinds, reverse=True):
         if any(batched):
             yield batched, (0,) * count
+    if name == "view":
+        return  # a batch that lies along another dimension has no such view
     yield (True,) * count, (-1,) * count
     yield (True,) * count, tuple(min(1, i.array.ndim) for i in case.inputs)
 
@@ -124,7 +122,7 @@ def check(name, seed):
     case = drawn(name, seed)
     if not case.inputs:
         return
-    for batched, dims in mixes(case):
+    for batched, dims in mixes(name, case):
         expected = None
         for kind in ("other", "same"):
             batches = batches_of(case, batched, kind)
@@ -145,6 +143,8 @@ def check(name, seed):
             actual = run(mapped(case.function, batched, dims), leaves, differentiates)
         except RuntimeError as error:
             if "inplace arithmetic" in str(error) and not batched[0]:
+                continue
+            if "Batch norm got a batched tensor" in str(error) and not all(batched[:3]):
                 continue
             raise AssertionError(what) from error
         for place, (a, e) in enumerate(zip(actual[0], expected[0], strict=True)):

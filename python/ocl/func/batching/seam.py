@@ -52,6 +52,8 @@ def perform(name: str, arguments: dict[str, Any]) -> Any:
         return _pointwise(name, **arguments)
     if name in _BY_HAND:
         return _BY_HAND[name](**arguments)
+    if not arguments.get("dims", True):  # all of them, which all() and any() say by naming none
+        arguments = {key: value for key, value in arguments.items() if key != "dims"}
     named = {_NAMES.get(key, key): _value(key, value) for key, value in arguments.items() if key != "format"}
     for place in (_C, functional, _C._ops):
         function = getattr(place, name, None)
@@ -155,12 +157,6 @@ def _index_put(a: Tensor, items: list, given: Any, accumulate: bool) -> Tensor:
     return a
 
 
-def _batch_norm_activation(activation: str, addend: Tensor | None, **arguments: Any) -> Tensor:
-    result = functional.batch_norm(**arguments)
-    result = result if addend is None else result + addend
-    return getattr(functional, activation)(result) if activation else result
-
-
 _BY_HAND: dict[str, Callable] = {
     **{
         name: _method(name)
@@ -174,7 +170,6 @@ _BY_HAND: dict[str, Callable] = {
     **{name: _like(name) for name in ("empty_like", "full_like", "zeros_like", "ones_like")},
     **{name: _cell(name) for name in ("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")},
     **{name: _recurrent(name) for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")},
-    "batch_norm_activation": _batch_norm_activation,
     "block_diag": lambda tensors: _C.block_diag(*tensors),
     "cartesian_prod": lambda tensors: _C.cartesian_prod(*tensors),
     "dropout_": lambda x, p, training: functional.dropout(x, p, training, inplace=True),

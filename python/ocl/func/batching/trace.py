@@ -325,28 +325,60 @@ class _Primitive(NamedTuple):
     arguments: dict
 
 
-def _outermost(entries: list[tuple], heard: list[_Heard]) -> list[_Entry]:
+def _outermost(calls: list[tuple], heard: list[_Heard]) -> list[_Entry]:
     """The operators that no other one called, each with the primitives that it called."""
     found: list[_Entry] = []
     told = iter(heard)
     pending = next(told, None)
-    depth_of_operator = None
-    for name, kind, depth, arguments in entries:
-        if depth_of_operator is not None and depth > depth_of_operator:
-            if kind == "primitive":
-                found[-1].inner.append(_Primitive(name, arguments))
-            elif found[-1].heard is None and pending is not None and pending.name == name:
+    within: list[tuple] = []
+    depth_of_one = None
+
+    def close() -> None:
+        if found:
+            found[-1].inner.extend(_Primitive(n, a) for n, _, _, a in _topmost(within, "primitive"))
+        within.clear()
+
+    for call in calls:
+        name, kind, depth, arguments = call
+        if depth_of_one is not None and depth > depth_of_one:
+            within.append(call)
+            if kind == "operator" and found[-1].heard is None and pending is not None and pending.name == name:
                 pending = next(told, None)  # an operator within one that no interceptor hears of
             continue
-        depth_of_operator = None
-        if kind == "operator" or kind == "primitive":
-            depth_of_operator = depth
-            own = None
-            hears = kind == "operator" and not seam.is_in_place(name, arguments)
-            if hears and pending is not None and pending.name == name:
-                own, pending = pending, next(told, None)
-            inner = [] if kind == "operator" else [_Primitive(name, arguments)]
-            found.append(_Entry(name, arguments, inner, own))
+        close()
+        depth_of_one = depth if kind in ("operator", "primitive") else None
+        if depth_of_one is None:
+            continue
+        own = None
+        hears = kind == "operator" and not seam.is_in_place(name, arguments)
+        if hears and pending is not None and pending.name == name:
+            own, pending = pending, next(told, None)
+        found.append(_Entry(name, arguments, [], own))
+    close()
+    return found
+
+
+def _logged(name: str, arguments: dict) -> tuple[Any, list[tuple]]:
+    """The result of a call, and the calls within."""
+    log = _C._CallLog()
+    log.start()
+    try:
+        made = seam.perform(name, arguments)
+    finally:
+        log.stop()
+    return made, log.entries()
+
+
+def _topmost(calls: list[tuple], kind: str) -> list[tuple]:
+    """The calls of a kind that are not within another one of it."""
+    found, depth_of_one = [], None
+    for call in calls:
+        depth = call[2]
+        if depth_of_one is not None and depth > depth_of_one:
+            continue
+        depth_of_one = depth if call[1] == kind else None
+        if depth_of_one is not None and call[0] != "upload":  # of numbers that Python gives
+            found.append(call)
     return found
 
 
@@ -366,19 +398,20 @@ def _last_writes(entries: list[_Entry]) -> dict[int, int]:
 def _results(entry: _Entry) -> tuple[list[tuple], list[tuple]]:
     """Where the results of a call stand: it is made again, and what lies behind its results is found among
     the arguments of the primitives that it calls, which are those that the first call had."""
-    log = _C._CallLog()
     heard = entry.heard
     given = iter([t for t in heard.tensors if t is not None]) if heard else iter(())
     arguments = seam.mapped(
         lambda v: _plain(next(given, v)) if isinstance(v, Tensor) else v, entry.arguments
     )
-    with _nobody_hears(), _C_grad(heard.records if heard else True), shapes_only():
-        log.start()
+    with _nobody_hears(), _C_grad(heard.records if heard else True):
         try:
-            made = seam.perform(entry.name, arguments)
-        finally:
-            log.stop()
-    primitives = [(n, a) for n, kind, _, a in log.entries() if kind == "primitive"]
+            with shapes_only():
+                made, calls = _logged(entry.name, arguments)
+        except RuntimeError as error:
+            if "shapes only" not in str(error):
+                raise
+            made, calls = _logged(entry.name, arguments)
+    primitives = [(n, a) for n, kind, _, a in _topmost(calls, "primitive")]
     if [n for n, _ in primitives] != [p.name for p in entry.inner]:
         raise NotImplementedError(
             f"vmap: {entry.name}: a second call took another way: {[n for n, _ in primitives]} and "

@@ -7,6 +7,7 @@ from typing import Any
 from ocl._C import Tensor
 from ocl.func.batching.rules import Batched, Call, rule
 from ocl.func.batching.rules.losses import joined
+from ocl.func.batching.rules.pointwise import lifted
 from ocl.nn import functional
 
 
@@ -101,7 +102,7 @@ def _by_groups(call: Call, weight: Tensor, bias: Any, single: bool, dims: int) -
     if bias is not None:
         bias = call.batch("bias").reshape(-1)
     made = call.again(input=x, weight=joined(weight), bias=bias, groups=call["groups"] * size)
-    made = made.reshape(count, size, -1, *made.shape[2:]).transpose(0, 1)
+    made = made.reshape(count, size, made.shape[1] // size, *made.shape[2:]).transpose(0, 1)
     return made.squeeze(1) if single else made
 
 
@@ -126,6 +127,7 @@ def batch_norm(call: Call) -> Any:
             "track_running_stats=False, or call eval()"
         )
     x = call.batch("input")
+    addend = None if call.get("addend") is None else lifted(call, "input", "addend")["addend"].expand(x.shape)
     size, count = x.shape[:2]
     rest = x.shape[2:] if x.dim() > 2 else (1,)
     x = x.transpose(0, 1).reshape(count, size * rest[0], *rest[1:])
@@ -133,8 +135,8 @@ def batch_norm(call: Call) -> Any:
         name: None if call[name] is None else call.batch(name).reshape(-1)
         for name in ("running_mean", "running_var", "weight", "bias")
     }
-    if call.get("addend") is not None:
-        given["addend"] = call.batch("addend").transpose(0, 1).reshape(x.shape)
+    if addend is not None:
+        given["addend"] = addend.transpose(0, 1).reshape(x.shape)
     made = call.again(input=x, **given)
     if call["training"] and mean is not None:
         for name in ("running_mean", "running_var"):

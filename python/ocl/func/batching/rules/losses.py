@@ -7,7 +7,7 @@ from typing import Any
 from ocl import _C
 from ocl._C import Tensor
 from ocl.func.batching.rules import Batched, Call, rule
-from ocl.func.batching.rules.pointwise import aligned
+from ocl.func.batching.rules.pointwise import aligned, lifted
 
 __all__ = ["joined"]
 
@@ -30,8 +30,7 @@ def _elementwise(*names: str) -> Any:
     """The rule of a loss whose tensors broadcast."""
 
     def call_rule(call: Call) -> Any:
-        present = [name for name in names if call.get(name) is not None]
-        tensors = dict(zip(present, aligned([call[name] for name in present]), strict=True))
+        tensors = lifted(call, *names)
         if call.name == "kl_div":
             if call["reduction"] == "batchmean":
                 loss = call.again(**tensors, reduction="none")
@@ -39,11 +38,7 @@ def _elementwise(*names: str) -> Any:
             none: Any = "none"
         else:
             none = _NONE
-        shape = call.batch(names[0]).shape
-        tensors[names[0]] = tensors[names[0]].expand(shape) if call.is_batched(names[0]) else tensors[names[0]]
         loss = call.again(**tensors, reduction=none)
-        if loss.shape[:1] != (call.size,):
-            return NotImplemented
         return _reduced(loss, call["reduction"], call.size)
 
     return call_rule

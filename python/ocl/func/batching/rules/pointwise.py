@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ocl import _C
@@ -9,7 +10,7 @@ from ocl._C import Tensor
 from ocl.func.batching import seam
 from ocl.func.batching.rules import Batched, Call, rule
 
-__all__ = ["aligned", "pointwise", "write"]
+__all__ = ["aligned", "lifted", "pointwise", "write"]
 
 
 def logical_rank(value: Any) -> int:
@@ -35,34 +36,49 @@ def _padded(value: Any, rank: int) -> Any:
     return batch
 
 
+def lifted(call: Call, *names: str) -> dict[str, Tensor]:
+    """Those arguments, where there are tensors, as [B, ...] of the same number of dimensions."""
+    present = [name for name in names if isinstance(call.get(name), Tensor | Batched)]
+    rank = max(logical_rank(call[name]) for name in present)
+    return {name: _padded(Batched(call.batch(name)), rank) for name in present}
+
+
+def _category(dtype: Any) -> int:
+    return 2 if dtype.is_floating_point else int(dtype != _C.bool_)
+
+
+def _weighed(values: list) -> list:
+    """The values so that batches are promoted as one example's tensors, of which those without dimensions weigh
+    less than others, and as much among themselves."""
+    tensors = [v for v in values if isinstance(v, Tensor | Batched)]
+    weighty = [v for v in tensors if logical_rank(v) > 0]
+    if not weighty:
+        return [v.reshape(1) if isinstance(v, Tensor) else v for v in values]
+    dtype = functools.reduce(_C.promote_types, [_tensor(v).dtype for v in weighty])
+
+    def weighed(value: Any) -> Any:
+        if not isinstance(value, Batched) or logical_rank(value) > 0:
+            return value
+        if value.tensor.dtype == dtype or _category(value.tensor.dtype) > _category(dtype):
+            return value
+        return Batched(value.tensor.to(dtype))
+
+    return [weighed(v) for v in values]
+
+
+def _tensor(value: Any) -> Tensor:
+    return value.tensor if isinstance(value, Batched) else value
+
+
 def pointwise(call: Call) -> Any:
-    inputs = aligned(call["inputs"])
-    result = seam.perform(call.name, {"inputs": inputs, "parameters": call["parameters"]})
-    expected = call.expected[0][1]
-    if result.dtype == expected:
-        return result
-    # A tensor without dimensions weighs less in promotion than one with some, which its batch has.
-    weighty = [v for v in call["inputs"] if logical_rank(v) > 0]
-    inputs = [
-        x.to(expected)
-        if isinstance(v, Batched) and logical_rank(v) == 0 and weighty and x.dtype != _C.bool_
-        else x
-        for v, x in zip(call["inputs"], inputs, strict=True)
-    ]
-    result = seam.perform(call.name, {"inputs": inputs, "parameters": call["parameters"]})
-    return result.to(expected)
+    inputs = aligned(_weighed(call["inputs"]), max(map(logical_rank, call["inputs"])))
+    return seam.perform(call.name, {"inputs": inputs, "parameters": call["parameters"]})
 
 
 def write(call: Call) -> None:
     """A pointwise operator that writes over its first input."""
     target = call["target"].tensor
-    inputs = aligned(call["inputs"], target.dim() - 1)
-    inputs[1:] = [
-        x.to(target.dtype)
-        if isinstance(v, Batched) and logical_rank(v) == 0 and x.is_floating_point()
-        else x
-        for v, x in zip(call["inputs"][1:], inputs[1:], strict=True)
-    ]
+    inputs = aligned(_weighed(call["inputs"]), target.dim() - 1)
     seam.perform(call.name, {"target": target, "inputs": inputs, "parameters": call["parameters"]})
 
 

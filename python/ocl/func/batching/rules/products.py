@@ -7,15 +7,18 @@ from typing import Any
 from ocl import _C
 from ocl._C import Tensor
 from ocl.func.batching.rules import Batched, Call, rule
-from ocl.func.batching.rules.pointwise import aligned, logical_rank
+from ocl.func.batching.rules.pointwise import aligned, lifted, logical_rank
 from ocl.nn import functional
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def matmul(left: Any, right: Any, size: int) -> Tensor:
-    """The products [B, ...] of what one example's matmul takes, of which at least one is a batch."""
+    """The products [B, ...] of what one example's matmul takes, of which either may be a batch."""
     left_rank, right_rank = logical_rank(left), logical_rank(right)
+    if not isinstance(left, Batched) and not isinstance(right, Batched):
+        made = _C.matmul(left, right)
+        return made.expand(size, *made.shape)
     if not isinstance(right, Batched) and right_rank <= 2 and left_rank > 1:
         return _C.matmul(left.tensor, right)  # the batch is one of rows
     if not isinstance(right, Batched) and right_rank == 2:
@@ -108,11 +111,7 @@ def addr(call: Call) -> Any:
 
 
 def _product(call: Call, left: str, right: str) -> Tensor:
-    """The product of two arguments, also where neither is a batch."""
-    first, second = call[left], call[right]
-    if isinstance(first, Batched) or isinstance(second, Batched):
-        return matmul(first, second, call.size)
-    return call.batch_of(_C.matmul(first, second))
+    return matmul(call[left], call[right], call.size)
 
 
 @rule("outer")
@@ -179,7 +178,7 @@ def kron(call: Call) -> Any:
 
 @rule("cross")
 def cross(call: Call) -> Any:
-    first, second = aligned([call["input"], call["other"]])
+    first, second = lifted(call, "input", "other").values()
     rank = len(call.expected[0][0])
     dim = call["dim"]
     if dim is None:
