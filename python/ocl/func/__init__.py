@@ -12,7 +12,19 @@ element of the result, ``jvp`` takes two.
 """
 
 from ocl.func.functional_call import functional_call
-from ocl.func.transforms import grad, grad_and_value, hessian, jacrev, jvp, vjp
+from ocl.func.stacking import stack_module_state
+from ocl.func.transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
 from ocl.func.vmapping import vmap
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacrev", "jvp", "vjp", "vmap"]
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

@@ -15,7 +15,7 @@ from ocl.autograd.functional import stacked, units_of
 from ocl.func import trees
 from ocl.func.batching import trace
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacrev", "jvp", "vjp"]
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]
 
 _current = threading.local()
 
@@ -295,6 +295,73 @@ def jacrev(
         return (jacobian, point.aux) if has_aux else jacobian
 
     return derivative
+
+
+def jacfwd(
+    func: Callable,
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable:
+    """A function of the Jacobian of ``func``, column by column (torch.func.jacfwd)::
+
+        ocl.func.jacfwd(lambda x: x.exp().sum(1))(ocl.rand(2, 3))  # (2, 2, 3)
+
+    Its form is that of ``jacrev``, which takes a backward pass for every element of the result. This takes one
+    of twice the work for every element of the arguments, so it is for functions of few numbers to many.
+    ``func`` must be twice differentiable, and is called for every element of the arguments: where it draws
+    random numbers, ``randomness`` must be "same" or "different", as with ``vmap``. Arguments and errors are
+    else as with ``jacrev``.
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
+
+    @functools.wraps(func)
+    def derivative(*args: Any) -> Any:
+        numbers = _numbers(argnums, len(args))
+        chosen = tuple(args[i] for i in numbers)
+        primals = trees.leaves(chosen)
+        _require_tensors(primals, "primals", "jacfwd")
+
+        def of_chosen(*leaves: Any) -> Any:
+            rest = iter(leaves)
+            inside = dict(zip(numbers, trees.mapped(lambda _: next(rest), chosen), strict=True))
+            return func(*(inside.get(i, arg) for i, arg in enumerate(args)))
+
+        aux, form = None, None
+        columns: list[list[list[Tensor]]] = []  # by primal, by element, by result
+        for place, primal in enumerate(primals):
+            rows = []
+            for unit in units_of(primal):
+                tangents = [unit if n == place else _C.zeros_like(p) for n, p in enumerate(primals)]
+                found = jvp(of_chosen, tuple(primals), tuple(tangents), has_aux=has_aux)
+                form, aux = found[1], found[2] if has_aux else None
+                rows.append(trees.leaves(found[1]))
+            columns.append(rows)
+        if form is None:
+            found = jvp(of_chosen, tuple(primals), tuple(map(_C.zeros_like, primals)), has_aux=has_aux)
+            form, aux = found[1], found[2] if has_aux else None
+        count = iter(range(len(trees.leaves(form))))
+
+        def matrices(output: Tensor) -> Any:
+            at = next(count)
+            made = iter([_columns([row[at] for row in rows], output, p) for rows, p in zip(columns, primals, strict=True)])
+            by_input = trees.mapped(lambda _: next(made), chosen)
+            return by_input if isinstance(argnums, tuple) else by_input[0]
+
+        jacobian = trees.mapped(matrices, form)
+        return (jacobian, aux) if has_aux else jacobian
+
+    return derivative
+
+
+def _columns(columns: Sequence[Tensor], output: Tensor, primal: Tensor) -> Tensor:
+    """The derivatives of an output by each element of an argument as one tensor of both shapes."""
+    shape = (*output.shape, *primal.shape)
+    return _C.stack(list(columns), -1).reshape(shape) if columns else output.new_zeros(shape)
 
 
 def hessian(func: Callable, argnums: int | tuple[int, ...] = 0) -> Callable:

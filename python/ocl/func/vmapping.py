@@ -32,7 +32,7 @@ def vmap(
 
     ``in_dims`` says along which dimension of each argument the examples lie: a number, None for what all
     examples share, or a nest of those of the form of the arguments, or of their first levels. Keyword
-    arguments are mapped along dimension 0. ``out_dims`` says where the results have that dimension, None for
+    arguments are shared. ``out_dims`` says where the results have that dimension, None for
     a result that all examples share. ``randomness``: "error" for random operators, "different" numbers for
     each example, or the "same". ``chunk_size``: how many examples are computed at once.
 
@@ -71,7 +71,7 @@ def _inputs(func: Callable, in_dims: Any, args: tuple, kwargs: dict) -> tuple[li
             f"{start}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
             f"inputs, got: {type(in_dims)}."
         )
-    if not args and not kwargs:
+    if not args:
         raise ValueError(
             f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
             "over a function with no inputs. The latter is unsupported."
@@ -84,8 +84,7 @@ def _inputs(func: Callable, in_dims: Any, args: tuple, kwargs: dict) -> tuple[li
             f"{start}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
             f"{trees.structure(in_dims)} but inputs has structure {trees.structure(args)}."
         )
-    flat = [*trees.leaves(args), *trees.leaves(kwargs)]
-    dims = [*spread, *(0 if isinstance(leaf, Tensor) else None for leaf in trees.leaves(kwargs))]
+    flat, dims = [*trees.leaves(args), *trees.leaves(kwargs)], [*spread, *[None] * len(trees.leaves(kwargs))]
     for place, (leaf, dim) in enumerate(zip(flat, dims, strict=True)):
         if dim is None:
             continue
@@ -154,7 +153,8 @@ def _map(
     batches = [x if d is None else x.movedim(d, 0) for x, d in zip(flat, dims, strict=True)]
     trace = Trace(size, randomness)
     with trace.inside():
-        given = [trace.example_of(x) if d is not None else x for x, d in zip(batches, dims, strict=True)]
+        with trace.silent():
+            given = [trace.example_of(x) if d is not None else x for x, d in zip(batches, dims, strict=True)]
         for x, d in zip(batches, dims, strict=True):
             if d is None and isinstance(x, Tensor):
                 trace.know(x)

@@ -121,6 +121,15 @@ def _like(name: str) -> Callable:
     return call
 
 
+def _drawn(name: str) -> Callable:
+    def call(dtype: Any = None, device: Any = None, shape: Any = None, generator: Any = None, **given: Any) -> Tensor:
+        options = {} if dtype is None else {"dtype": _value("dtype", dtype), "device": device}
+        sizes = () if shape is None else (shape,)
+        return getattr(_C, name)(*given.values(), *sizes, **options)
+
+    return call
+
+
 def _cell(name: str) -> Callable:
     def call(input: Tensor, hx: dict, **weights: Any) -> Any:
         state = hx["h"] if hx["c"] is None else (hx["h"], hx["c"])
@@ -170,6 +179,8 @@ _BY_HAND: dict[str, Callable] = {
     **{name: _like(name) for name in ("empty_like", "full_like", "zeros_like", "ones_like")},
     **{name: _cell(name) for name in ("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")},
     **{name: _recurrent(name) for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")},
+    **{name: _drawn(name) for name in ("rand", "randn", "randint", "randperm", "normal")},
+    "bernoulli": lambda p=None, input=None, generator=None: _C.bernoulli(*(t for t in (input, p) if t is not None)),
     "block_diag": lambda tensors: _C.block_diag(*tensors),
     "cartesian_prod": lambda tensors: _C.cartesian_prod(*tensors),
     "dropout_": lambda x, p, training: functional.dropout(x, p, training, inplace=True),

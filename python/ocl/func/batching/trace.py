@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.func.batching import seam
+from ocl.func.batching import noting, seam
 from ocl.shapes import shapes_only
 
 __all__ = ["Batched", "Trace", "current", "gradients", "leaf", "opaque"]
@@ -26,6 +26,18 @@ _thread = threading.local()
 def current() -> Trace | None:
     """The innermost vmap whose function this thread runs."""
     return getattr(_thread, "trace", None)
+
+
+def note(written: bool, tensor: Any, others: tuple) -> None:
+    """Hears of a method that takes tensors of which no interceptor hears: indexing, or one that writes."""
+    trace = current()
+    if trace is None:
+        return
+    if written and not isinstance(tensor, Example) and any(isinstance(t, Example) for t in _tensors(list(others))):
+        raise RuntimeError(WRITTEN.format("a write"))
+    for each in (tensor, *_tensors(list(others))):
+        if each.requires_grad and not isinstance(each, Example):
+            trace.know(each)
 
 
 class Batched(NamedTuple):
@@ -107,7 +119,8 @@ class Trace:
         _thread.trace = self
         self._start()
         try:
-            yield
+            with noting.methods_note():
+                yield
         finally:
             self._stop()
             _thread.trace = self._outer
@@ -133,7 +146,7 @@ class Trace:
                 self._start()
 
     @contextmanager
-    def _silent(self) -> Iterator[None]:
+    def silent(self) -> Iterator[None]:
         """While the example is worked on and nobody shall hear of it."""
         self._stop()
         _thread.trace = None
@@ -142,6 +155,12 @@ class Trace:
         finally:
             _thread.trace = self
             self._start()
+
+    def _take(self, entry: _Entry) -> None:
+        """Hears of a call that an inner vmap has heard, and whose tensors are not batched there."""
+        self._stop()
+        self._pending.append(entry)
+        self._start()
 
     def _start(self) -> None:
         self._log = _C._CallLog()
@@ -235,6 +254,8 @@ class Trace:
         for place, entry in enumerate(entries):
             is_batched = any(_C._storage_key(t) in self._storages for t in _tensors(entry.arguments))
             if not (is_batched or self.randomness == "different" and entry.name in RANDOM_CREATIONS):
+                if self._outer is not None:
+                    self._outer._take(entry)
                 continue
             self._refuse_later_writes(entry, place, written)
             self._batch(entry)
@@ -298,6 +319,11 @@ class Trace:
         self._storages[key[0]] = source
 
 
+WRITTEN = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
+    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being "
+    "vmapped over in {}. Please try to use out-of-place operators instead of inplace arithmetic"
+)
 _UNHEARD = ("index", "slice", "to")
 RANDOM = (
     "vmap: called random operation {} while in randomness error mode. Please either use the 'same' or "
@@ -464,7 +490,7 @@ def leaf(tensor: Tensor) -> Tensor:
     trace.catch_up()
     with trace._outside():
         batch = leaf(trace.expanded(tensor).detach().clone())
-    with trace._silent():
+    with trace.silent():
         example = tensor.detach().clone().requires_grad_().as_subclass(Example)
         trace._put(example, batch)
     return example
@@ -478,7 +504,7 @@ def alias(tensor: Tensor) -> Tensor:
     trace.catch_up()
     with trace._outside():
         batch = trace.expanded(tensor).clone()
-    with trace._silent():
+    with trace.silent():
         example = tensor.clone().as_subclass(Example)
         trace._put(example, batch)
     return example
@@ -496,11 +522,11 @@ def gradients(
     if trace is None:
         return list(_C.grad(outputs, inputs, weights, retain_graph, create_graph, True))
     trace.catch_up()
-    with trace._silent():
+    with trace.silent():
         found = list(_C.grad(outputs, inputs, weights, retain_graph, create_graph, True))
     with trace._outside():
         batches = _gradients_of_batches(trace, outputs, inputs, weights, retain_graph, create_graph)
-    with trace._silent():
+    with trace.silent():
         results = []
         for example, batch in zip(found, batches, strict=True):
             if example is not None:
@@ -553,13 +579,14 @@ def opaque(function: Callable, *args: Any) -> Any:
         ]
     single = not isinstance(rows[0], (tuple, list))
     columns = [rows] if single else list(zip(*rows, strict=True))
-    made = []
-    for column in columns:
-        if not isinstance(column[0], Tensor):
-            made.append(column[0])
-            continue
-        with trace._outside():
-            batch = _C.stack(list(column))
-        with trace._silent():
-            made.append(trace.example_of(batch))
+    with trace.silent():
+        made = function(*(_plain(a) if isinstance(a, Tensor) else a for a in args))
+    made = [made] if single else list(made)
+    for place, column in enumerate(columns):
+        if isinstance(column[0], Tensor):
+            with trace._outside():
+                batch = _C.stack(list(column))
+            with trace.silent():
+                made[place] = made[place].clone().as_subclass(Example)
+                trace._put(made[place], batch)
     return made[0] if single else type(rows[0])(made)

@@ -12,7 +12,7 @@ from typing import Any
 from ocl import _C
 from ocl._C import Tensor
 from ocl.func.batching import seam
-from ocl.func.batching.trace import Batched
+from ocl.func.batching.trace import WRITTEN, Batched
 
 __all__ = ["RULES", "Call", "results", "rule", "write"]
 
@@ -143,12 +143,7 @@ def write(call: Call) -> None:
     of_table = seam.is_pointwise(call.arguments)
     key = "target" if of_table else next(iter(call.arguments))
     if not call.is_batched(key):
-        raise RuntimeError(
-            f"vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` "
-            f"in extra_args that has more elements than `self`. This happened due to `other` being vmapped over "
-            f"but `self` not being vmapped over in {call.name}. Please try to use out-of-place operators "
-            "instead of inplace arithmetic"
-        )
+        raise RuntimeError(WRITTEN.format(call.name))
     found = RULES.get(call.name)
     if of_table:
         pointwise.write(call)

@@ -170,6 +170,11 @@ def _moves_to_front(items: list) -> bool:
 @rule("index")
 def index(call: Call) -> Any:
     items = call["items"]
+    if _has_mask([i for i in items if isinstance(i, Batched)]):
+        raise RuntimeError(
+            "vmap: x[mask] has as many elements as the mask is true, which differs from example to example; this is "
+            "not supported under vmap. Use ocl.where"
+        )
     if _has_mask(items):
         return NotImplemented
     source = call["a"]

@@ -1,0 +1,62 @@
+"""While a vmap runs, methods of tensors of which only listeners hear tell it of their tensors.
+
+Indexing and methods that write in place reach listeners with the memory of their tensors, and no interceptor. Their
+histories are noted here, and a write that must not be is refused before it is done.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ocl._C import Tensor
+
+__all__ = ["methods_note"]
+
+_READING = ("__getitem__",)
+_WRITING_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "pow", "mod", "and", "or", "xor")
+_lock = threading.Lock()
+_count = 0
+_before: dict[str, Callable] = {}
+
+
+def _names() -> list[str]:
+    writing = [name for name in dir(Tensor) if name.endswith("_") and not name.startswith("_")]
+    operators = [f"__i{name}__" for name in _WRITING_OPERATORS]
+    return [n for n in (*_READING, "__setitem__", *operators, *writing) if n != "requires_grad_" and n in vars(Tensor)]
+
+
+def _noting(name: str, method: Callable) -> Callable:
+    writes = name not in _READING
+
+    @functools.wraps(method)
+    def noted(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from ocl.func.batching import trace
+
+        trace.note(writes, self, (args, kwargs))
+        return method(self, *args, **kwargs)
+
+    return noted
+
+
+@contextmanager
+def methods_note() -> Iterator[None]:
+    """Until the last thread that is within leaves."""
+    global _count
+    with _lock:
+        if _count == 0:
+            for name in _names():
+                _before[name] = vars(Tensor)[name]
+                setattr(Tensor, name, _noting(name, _before[name]))
+        _count += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _count -= 1
+            if _count == 0:
+                for name, method in _before.items():
+                    setattr(Tensor, name, method)
