@@ -144,7 +144,10 @@ def test_history_outside():
     def run(lib, x, w):
         x, w = x.clone().requires_grad_(), w.clone().requires_grad_()
         out = lib.func.vmap(lambda a, b: (a @ b).tanh(), in_dims=(0, None))(x, w)
-        loss = out.square().sum() + lib.func.vmap(lib.func.grad(lambda a: (a @ w).pow(3).sum()))(x).square().sum()
+        loss = (
+            out.square().sum()
+            + lib.func.vmap(lib.func.grad(lambda a: (a @ w).pow(3).sum()))(x).square().sum()
+        )
         loss.backward()
         return x.grad, w.grad
 
@@ -242,7 +245,9 @@ def test_ensembles():
             torch.manual_seed(seed)
             state = a_cnn(torch).double().state_dict()
             net = a_cnn(lib).double()
-            net.load_state_dict(state if lib is torch else {k: ocl.tensor(t.numpy()) for k, t in state.items()})
+            net.load_state_dict(
+                state if lib is torch else {k: ocl.tensor(t.numpy()) for k, t in state.items()}
+            )
             nets.append(net)
         parameters, buffers = lib.func.stack_module_state(nets)
 
@@ -380,7 +385,11 @@ def test_randomness():
     assert np.array_equal(noise[0], noise[1])
     coins = vmap(lambda a: ocl.bernoulli(a * 0.5), randomness="different")(x).numpy()
     assert not np.array_equal(coins[0], coins[1]) and 0.3 < coins.mean() < 0.7
-    for f in (lambda a: ocl.nn.functional.dropout(a), lambda a: a + ocl.rand(200), lambda a: a.clone().uniform_()):
+    for f in (
+        lambda a: ocl.nn.functional.dropout(a),
+        lambda a: a + ocl.rand(200),
+        lambda a: a.clone().uniform_(),
+    ):
         with pytest.raises(RuntimeError, match="randomness"):
             vmap(f)(x)
 
@@ -493,7 +502,7 @@ def test_errors_are_of_the_same_type(name):
 
 
 def test_operators_without_a_rule_warn_once():
-    from ocl.func.batching import rules
+    from ocl.batching import rules
 
     rules._warned.discard("histc")
     x = ocl.rand(3, 10)
@@ -536,5 +545,3 @@ def test_leaves_no_trace():
         y = ocl.ones(2) + 1
     assert type(y) is ocl.Tensor and y.tolist() == [2, 2]
     assert [c.name for c in recorded.calls if c.kind == "operator" and c.depth == 0] == ["ones", "add"]
-
-

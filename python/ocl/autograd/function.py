@@ -8,6 +8,7 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
+from ocl.batching import trace
 
 
 class FunctionCtx:
@@ -110,8 +111,6 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """The results of forward, on the tape. Under vmap it runs once per example."""
-        from ocl.func.batching import trace  # which imports this module
-
         return trace.opaque(cls._apply, *args)
 
     @classmethod

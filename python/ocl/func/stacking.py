@@ -34,7 +34,8 @@ def stack_module_state(models: Sequence[nn.Module]) -> tuple[dict[str, Tensor], 
         for name, _ in models[0].named_parameters()
     }
     buffers = {
-        name: _stacked([dict(m.named_buffers())[name] for m in models]) for name, _ in models[0].named_buffers()
+        name: _stacked([dict(m.named_buffers())[name] for m in models])
+        for name, _ in models[0].named_buffers()
     }
     return parameters, buffers
 

@@ -12,8 +12,8 @@ from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
 from ocl.autograd import enable_grad
 from ocl.autograd.functional import stacked, units_of
+from ocl.batching import trace
 from ocl.func import trees
-from ocl.func.batching import trace
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]
 
@@ -348,7 +348,12 @@ def jacfwd(
 
         def matrices(output: Tensor) -> Any:
             at = next(count)
-            made = iter([_columns([row[at] for row in rows], output, p) for rows, p in zip(columns, primals, strict=True)])
+            made = iter(
+                [
+                    _columns([row[at] for row in rows], output, p)
+                    for rows, p in zip(columns, primals, strict=True)
+                ]
+            )
             by_input = trees.mapped(lambda _: next(made), chosen)
             return by_input if isinstance(argnums, tuple) else by_input[0]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
+from ocl.batching.trace import Batched, Trace
 from ocl.func import trees
-from ocl.func.batching.trace import Batched, Trace
 
 __all__ = ["vmap"]
 
@@ -231,7 +231,5 @@ def _by_chunks(
     columns = zip(*(trees.leaves(part) for part in parts), strict=True)
     spread = _spread(out_dims, parts[0])
     spread = _spread(out_dims[0], parts[0]) if spread is None else spread
-    joined = iter(
-        [c[0] if d is None else _C.cat(list(c), d) for c, d in zip(columns, spread, strict=True)]
-    )
+    joined = iter([c[0] if d is None else _C.cat(list(c), d) for c, d in zip(columns, spread, strict=True)])
     return trees.mapped(lambda _: next(joined), parts[0])

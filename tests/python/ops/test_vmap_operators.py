@@ -87,7 +87,9 @@ def mapped(function, batched, dims):
     in_dims = tuple(d if b else None for b, d in zip(batched, dims, strict=True))
 
     def compute(*leaves):
-        return flat_results(ocl.vmap(lambda *given: tuple(flat_results(function(ocl, *given))), in_dims)(*leaves))
+        return flat_results(
+            ocl.vmap(lambda *given: tuple(flat_results(function(ocl, *given))), in_dims)(*leaves)
+        )
 
     return compute
 

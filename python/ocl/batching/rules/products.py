@@ -6,8 +6,8 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.func.batching.rules import Batched, Call, rule
-from ocl.func.batching.rules.pointwise import aligned, lifted, logical_rank
+from ocl.batching.rules import Batched, Call, rule
+from ocl.batching.rules.pointwise import aligned, lifted, logical_rank
 from ocl.nn import functional
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -68,7 +68,9 @@ def linear(call: Call) -> Any:
             return functional.linear(x.tensor, weight, bias)
         made = functional.linear(x.tensor, weight)
     else:
-        made = matmul(x, _changed(weight, lambda t: t.transpose(-1, -2) if logical_rank(weight) == 2 else t), call.size)
+        made = matmul(
+            x, _changed(weight, lambda t: t.transpose(-1, -2) if logical_rank(weight) == 2 else t), call.size
+        )
     if bias is None:
         return made
     added = aligned([Batched(made), bias])
@@ -149,7 +151,9 @@ def einsum(call: Call) -> Any:
     terms = terms.split(",")
     if "->" not in equation:
         used = "".join(terms).replace("...", "")
-        result = ("..." if "..." in equation else "") + "".join(sorted(c for c in set(used) if used.count(c) == 1))
+        result = ("..." if "..." in equation else "") + "".join(
+            sorted(c for c in set(used) if used.count(c) == 1)
+        )
     return _einsum(terms, result, call["operands"])
 
 

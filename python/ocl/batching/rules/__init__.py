@@ -11,8 +11,8 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.func.batching import seam
-from ocl.func.batching.trace import WRITTEN, Batched
+from ocl.batching import seam
+from ocl.batching.trace import WRITTEN, Batched
 
 __all__ = ["RULES", "Call", "results", "rule", "write"]
 
@@ -127,7 +127,9 @@ def one_by_one(call: Call) -> list[Batched]:
     """The call for one example after another."""
     columns: list[list[Tensor]] = [[] for _ in call.expected]
     for i in range(call.size):
-        arguments = mapped(lambda v, i=i: v.tensor.select(0, i) if isinstance(v, Batched) else v, call.arguments)
+        arguments = mapped(
+            lambda v, i=i: v.tensor.select(0, i) if isinstance(v, Batched) else v, call.arguments
+        )
         made = seam.perform(call.name, arguments)
         for column, (_, leaf) in zip(columns, seam.parts([made]), strict=True):
             column.append(leaf)
@@ -156,4 +158,4 @@ def write(call: Call) -> None:
             )
 
 
-from ocl.func.batching.rules import dims, folded, indexing, losses, pointwise, products, random, views  # noqa: E402, F401, I001
+from ocl.batching.rules import dims, folded, indexing, losses, pointwise, products, random, views  # noqa: E402, F401, I001

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.func.batching import noting, seam
+from ocl.batching import noting, seam
 from ocl.shapes import shapes_only
 
 __all__ = ["Batched", "Trace", "current", "gradients", "leaf", "opaque"]
@@ -33,7 +33,11 @@ def note(written: bool, tensor: Any, others: tuple) -> None:
     trace = current()
     if trace is None:
         return
-    if written and not isinstance(tensor, Example) and any(isinstance(t, Example) for t in _tensors(list(others))):
+    if (
+        written
+        and not isinstance(tensor, Example)
+        and any(isinstance(t, Example) for t in _tensors(list(others)))
+    ):
         raise RuntimeError(WRITTEN.format("a write"))
     for each in (tensor, *_tensors(list(others))):
         if each.requires_grad and not isinstance(each, Example):
@@ -48,6 +52,12 @@ class Batched(NamedTuple):
 
 class Example(Tensor):
     """A tensor of one example. Its elements are not to be read: they differ from example to example."""
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        trace = current()
+        if trace is not None and requires_grad and not self.requires_grad:
+            trace.make_leaf(self)
+        return super().requires_grad_(requires_grad)
 
     def __repr__(self) -> str:
         return f"BatchedTensor(shape={tuple(self.shape)}, dtype={self.dtype})"
@@ -93,7 +103,13 @@ class _Entry(NamedTuple):
 
 def _key(tensor: Tensor) -> tuple:
     """Two tensors of one key have the same elements."""
-    return _C._storage_key(tensor), tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype
+    return (
+        _C._storage_key(tensor),
+        tensor.storage_offset(),
+        tuple(tensor.shape),
+        tensor.stride(),
+        tensor.dtype,
+    )
 
 
 class Trace:
@@ -203,6 +219,13 @@ class Trace:
         self._put(example, batch)
         return example
 
+    def make_leaf(self, example: Tensor) -> None:
+        """Derivatives by the batch behind that tensor are taken from here on."""
+        self.catch_up()
+        with self._outside():
+            batch = leaf(self.expanded(example))
+        self._put(example, batch)
+
     def know(self, tensor: Tensor) -> None:
         """Notes a tensor from outside, which calls that only listeners hear of take without its history."""
         self._known[_key(tensor)] = tensor
@@ -270,9 +293,13 @@ class Trace:
                 )
 
     def _batch(self, entry: _Entry) -> None:
-        from ocl.func.batching import rules
+        from ocl.batching import rules
 
-        if entry.heard is None and entry.name not in _UNHEARD and not seam.is_in_place(entry.name, entry.arguments):
+        if (
+            entry.heard is None
+            and entry.name not in _UNHEARD
+            and not seam.is_in_place(entry.name, entry.arguments)
+        ):
             raise NotImplementedError(f"vmap: {entry.name}: an inner mode (autocast) hides its tensors")
         arguments = self._arguments(entry)
         call = rules.Call(entry.name, arguments, self.size, self.randomness)
@@ -291,7 +318,9 @@ class Trace:
         tensors: Iterator = iter(())
         if entry.heard is not None:
             pairs = [
-                (t, h) for t, h in zip(entry.heard.tensors, entry.heard.has_history, strict=True) if t is not None
+                (t, h)
+                for t, h in zip(entry.heard.tensors, entry.heard.has_history, strict=True)
+                if t is not None
             ]
             tensors, history = iter([t for t, _ in pairs]), iter([h for _, h in pairs])
 
@@ -368,7 +397,12 @@ def _outermost(calls: list[tuple], heard: list[_Heard]) -> list[_Entry]:
         name, kind, depth, arguments = call
         if depth_of_one is not None and depth > depth_of_one:
             within.append(call)
-            if kind == "operator" and found[-1].heard is None and pending is not None and pending.name == name:
+            if (
+                kind == "operator"
+                and found[-1].heard is None
+                and pending is not None
+                and pending.name == name
+            ):
                 pending = next(told, None)  # an operator within one that no interceptor hears of
             continue
         close()
@@ -426,9 +460,7 @@ def _results(entry: _Entry) -> tuple[list[tuple], list[tuple]]:
     the arguments of the primitives that it calls, which are those that the first call had."""
     heard = entry.heard
     given = iter([t for t in heard.tensors if t is not None]) if heard else iter(())
-    arguments = seam.mapped(
-        lambda v: _plain(next(given, v)) if isinstance(v, Tensor) else v, entry.arguments
-    )
+    arguments = seam.mapped(lambda v: _plain(next(given, v)) if isinstance(v, Tensor) else v, entry.arguments)
     with _nobody_hears(), _C_grad(heard.records if heard else True):
         try:
             with shapes_only():
@@ -516,14 +548,15 @@ def gradients(
     weights: Sequence[Tensor | None],
     retain_graph: bool | None,
     create_graph: bool,
+    allow_unused: bool = True,
 ) -> list[Tensor | None]:
     """``autograd.grad``, None for inputs without influence; under vmap of every example at once."""
     trace = current()
     if trace is None:
-        return list(_C.grad(outputs, inputs, weights, retain_graph, create_graph, True))
+        return list(_C.grad(outputs, inputs, weights, retain_graph, create_graph, allow_unused))
     trace.catch_up()
     with trace.silent():
-        found = list(_C.grad(outputs, inputs, weights, retain_graph, create_graph, True))
+        found = list(_C.grad(outputs, inputs, weights, retain_graph, create_graph, allow_unused))
     with trace._outside():
         batches = _gradients_of_batches(trace, outputs, inputs, weights, retain_graph, create_graph)
     with trace.silent():
@@ -539,6 +572,7 @@ def gradients(
 
 
 def _gradients_of_batches(trace, outputs, inputs, weights, retain_graph, create_graph):
+    weights = weights or [None] * len(outputs)
     behind = [[None if t is None else trace.batch_of(t) for t in ts] for ts in (outputs, inputs, weights)]
     if all(isinstance(t, Batched) for t in behind[1]):
         # What examples share is behind none of their inputs, so that one pass gives each its own gradient.
@@ -546,13 +580,16 @@ def _gradients_of_batches(trace, outputs, inputs, weights, retain_graph, create_
             t if isinstance(t, Batched) else Batched(t.expand(trace.size, *t.shape)) for t in behind[0]
         ]
         given = [
-            Batched(_C.ones_like(o.tensor)) if w is None else w for o, w in zip(scalars, behind[2], strict=True)
+            Batched(_C.ones_like(o.tensor)) if w is None else w
+            for o, w in zip(scalars, behind[2], strict=True)
         ]
         given = [
             w.tensor if isinstance(w, Batched) else w.expand(o.tensor.shape)
             for o, w in zip(scalars, given, strict=True)
         ]
-        return gradients([o.tensor for o in scalars], [t.tensor for t in behind[1]], given, retain_graph, create_graph)
+        return gradients(
+            [o.tensor for o in scalars], [t.tensor for t in behind[1]], given, retain_graph, create_graph
+        )
     if any(isinstance(t, Batched) for t in (*behind[0], *behind[1])):
         raise NotImplementedError("vmap: derivatives of batched results by tensors that are not batched")
     rows = []

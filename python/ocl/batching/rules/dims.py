@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ocl import _C
-from ocl.func.batching.rules import Call, rule
+from ocl.batching.rules import Call, rule
 
 __all__ = ["DIMENSIONS", "shifted"]
 
@@ -91,7 +91,7 @@ def _chosen(of_all: Callable) -> Callable:
 
     def call_rule(call: Call) -> Any:
         if "other" in call.arguments:
-            from ocl.func.batching.rules.pointwise import aligned
+            from ocl.batching.rules.pointwise import aligned
 
             first, second = aligned([call["input"], call["other"]])
             return call.again(input=first, other=second)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ocl._C import Tensor
-from ocl.func.batching.rules import Batched, Call, rule
-from ocl.func.batching.rules.losses import joined
-from ocl.func.batching.rules.pointwise import lifted
+from ocl.batching.rules import Batched, Call, rule
+from ocl.batching.rules.losses import joined
+from ocl.batching.rules.pointwise import lifted
 from ocl.nn import functional
 
 
@@ -38,9 +38,7 @@ for _dims in (1, 2, 3):
             for name in ("max_pool", "avg_pool", "lp_pool", "adaptive_avg_pool", "adaptive_max_pool")
         )
     )(_folded(_dims + 2))
-rule("unfold", "fold")(
-    lambda call: _folded(4 if call.name == "unfold" else 3)(call)
-)
+rule("unfold", "fold")(lambda call: _folded(4 if call.name == "unfold" else 3)(call))
 
 
 @rule("interpolate", "local_response_norm", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle")
@@ -120,7 +118,11 @@ def convolution(call: Call) -> Any:
 def batch_norm(call: Call) -> Any:
     """[N, B * C, ...]: the channels of each example are channels of their own."""
     mean, variance = call["running_mean"], call["running_var"]
-    if call["training"] and mean is not None and not (isinstance(mean, Batched) and isinstance(variance, Batched)):
+    if (
+        call["training"]
+        and mean is not None
+        and not (isinstance(mean, Batched) and isinstance(variance, Batched))
+    ):
         raise RuntimeError(
             "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated "
             "in place, were not batched. Please replace all BatchNorm modules, or construct them with "
@@ -146,7 +148,11 @@ def batch_norm(call: Call) -> Any:
 
 @rule("instance_norm")
 def instance_norm(call: Call) -> Any:
-    if call["running_mean"] is not None or isinstance(call["weight"], Batched) or isinstance(call["bias"], Batched):
+    if (
+        call["running_mean"] is not None
+        or isinstance(call["weight"], Batched)
+        or isinstance(call["bias"], Batched)
+    ):
         return NotImplemented
     return _folded(0)(call) if call.batch("input").dim() > 3 else NotImplemented
 
@@ -159,7 +165,9 @@ def _scaled(call: Call, made: Tensor, channels_at: int | None) -> Tensor:
             continue
         if channels_at is not None:
             after = made.dim() - channels_at - 1
-            shape = ([call.size, *[1] * (channels_at - 1)] if isinstance(value, Batched) else [*[1] * 0]) + [-1]
+            shape = ([call.size, *[1] * (channels_at - 1)] if isinstance(value, Batched) else [*[1] * 0]) + [
+                -1
+            ]
             tensor = (value.tensor if isinstance(value, Batched) else value).reshape(*shape, *[1] * after)
         else:
             tensor = value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ocl import _C
-from ocl.func.batching.rules import Call, rule
-from ocl.func.batching.rules.dims import shift
+from ocl.batching.rules import Call, rule
+from ocl.batching.rules.dims import shift
 
 
 @rule("view", "reshape")
@@ -142,7 +142,10 @@ def stacked_along(call: Call) -> Any:
     if call.name == "vstack":
         tensors = [t.reshape(call.size, 1, -1) if t.dim() < 3 else t for t in tensors]
         return _C.cat(tensors, 1)
-    tensors = [t.reshape(call.size, 1, -1, 1) if t.dim() < 3 else t.unsqueeze(3) if t.dim() == 3 else t for t in tensors]
+    tensors = [
+        t.reshape(call.size, 1, -1, 1) if t.dim() < 3 else t.unsqueeze(3) if t.dim() == 3 else t
+        for t in tensors
+    ]
     return _C.cat(tensors, 3)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.func.batching.rules import Batched, Call, rule
-from ocl.func.batching.rules.pointwise import aligned, lifted
+from ocl.batching.rules import Batched, Call, rule
+from ocl.batching.rules.pointwise import aligned, lifted
 
 __all__ = ["joined"]
 

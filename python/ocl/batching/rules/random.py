@@ -6,9 +6,9 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.func.batching import seam
-from ocl.func.batching.rules import Batched, Call, mapped, rule
-from ocl.func.batching.trace import RANDOM
+from ocl.batching import seam
+from ocl.batching.rules import Batched, Call, mapped, rule
+from ocl.batching.trace import RANDOM
 from ocl.nn import functional
 
 
@@ -34,7 +34,9 @@ def elementwise(call: Call) -> Any:
     batch = call.batch("input")
     if call.name == "rrelu":
         return _same(call)
-    kept = functional.dropout(_C.ones(batch.shape[1:], dtype=batch.dtype, device=batch.device), call["p"], True)
+    kept = functional.dropout(
+        _C.ones(batch.shape[1:], dtype=batch.dtype, device=batch.device), call["p"], True
+    )
     return batch * kept
 
 

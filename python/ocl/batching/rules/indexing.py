@@ -6,9 +6,9 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.func.batching import seam
-from ocl.func.batching.rules import Batched, Call, rule
-from ocl.func.batching.rules.dims import shift
+from ocl.batching import seam
+from ocl.batching.rules import Batched, Call, rule
+from ocl.batching.rules.dims import shift
 from ocl.nn import functional
 
 
@@ -220,8 +220,12 @@ def index_put(call: Call) -> Any:
         return NotImplemented
     if isinstance(given, Batched):
         shape = target[seam.index_items([":", *items])].shape
-        given = given.tensor.reshape(call.size, *[1] * (len(shape) - given.tensor.dim()), *given.tensor.shape[1:])
-    seam.perform(call.name, {"a": target, "items": [":", *items], "given": given, "accumulate": call["accumulate"]})
+        given = given.tensor.reshape(
+            call.size, *[1] * (len(shape) - given.tensor.dim()), *given.tensor.shape[1:]
+        )
+    seam.perform(
+        call.name, {"a": target, "items": [":", *items], "given": given, "accumulate": call["accumulate"]}
+    )
     return None
 
 

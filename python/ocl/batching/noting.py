@@ -26,7 +26,11 @@ _before: dict[str, Callable] = {}
 def _names() -> list[str]:
     writing = [name for name in dir(Tensor) if name.endswith("_") and not name.startswith("_")]
     operators = [f"__i{name}__" for name in _WRITING_OPERATORS]
-    return [n for n in (*_READING, "__setitem__", *operators, *writing) if n != "requires_grad_" and n in vars(Tensor)]
+    return [
+        n
+        for n in (*_READING, "__setitem__", *operators, *writing)
+        if n != "requires_grad_" and n in vars(Tensor)
+    ]
 
 
 def _noting(name: str, method: Callable) -> Callable:
@@ -34,7 +38,7 @@ def _noting(name: str, method: Callable) -> Callable:
 
     @functools.wraps(method)
     def noted(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from ocl.func.batching import trace
+        from ocl.batching import trace
 
         trace.note(writes, self, (args, kwargs))
         return method(self, *args, **kwargs)

@@ -7,8 +7,8 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.func.batching import seam
-from ocl.func.batching.rules import Batched, Call, rule
+from ocl.batching import seam
+from ocl.batching.rules import Batched, Call, rule
 
 __all__ = ["aligned", "lifted", "pointwise", "write"]
 
@@ -146,5 +146,3 @@ def prelu(call: Call) -> Any:
     slope = weight.tensor
     shape = (call.size, slope.shape[1]) if rank < 2 else (call.size, 1, slope.shape[1], *[1] * (rank - 2))
     return _C.where(batch > 0, batch, slope.reshape(shape) * batch)
-
-

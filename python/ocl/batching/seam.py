@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import ocl
 from ocl import _C
 from ocl._C import Tensor
-from ocl.nn import functional
 
 __all__ = ["is_in_place", "is_pointwise", "mapped", "parts", "perform"]
 
@@ -55,7 +55,7 @@ def perform(name: str, arguments: dict[str, Any]) -> Any:
     if not arguments.get("dims", True):  # all of them, which all() and any() say by naming none
         arguments = {key: value for key, value in arguments.items() if key != "dims"}
     named = {_NAMES.get(key, key): _value(key, value) for key, value in arguments.items() if key != "format"}
-    for place in (_C, functional, _C._ops):
+    for place in (_C, ocl.nn.functional, _C._ops):
         function = getattr(place, name, None)
         if function is not None:
             return function(**named)
@@ -122,7 +122,9 @@ def _like(name: str) -> Callable:
 
 
 def _drawn(name: str) -> Callable:
-    def call(dtype: Any = None, device: Any = None, shape: Any = None, generator: Any = None, **given: Any) -> Tensor:
+    def call(
+        dtype: Any = None, device: Any = None, shape: Any = None, generator: Any = None, **given: Any
+    ) -> Tensor:
         options = {} if dtype is None else {"dtype": _value("dtype", dtype), "device": device}
         sizes = () if shape is None else (shape,)
         return getattr(_C, name)(*given.values(), *sizes, **options)
@@ -180,10 +182,12 @@ _BY_HAND: dict[str, Callable] = {
     **{name: _cell(name) for name in ("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")},
     **{name: _recurrent(name) for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")},
     **{name: _drawn(name) for name in ("rand", "randn", "randint", "randperm", "normal")},
-    "bernoulli": lambda p=None, input=None, generator=None: _C.bernoulli(*(t for t in (input, p) if t is not None)),
+    "bernoulli": lambda p=None, input=None, generator=None: _C.bernoulli(
+        *(t for t in (input, p) if t is not None)
+    ),
     "block_diag": lambda tensors: _C.block_diag(*tensors),
     "cartesian_prod": lambda tensors: _C.cartesian_prod(*tensors),
-    "dropout_": lambda x, p, training: functional.dropout(x, p, training, inplace=True),
+    "dropout_": lambda x, p, training: ocl.nn.functional.dropout(x, p, training, inplace=True),
     "einsum": lambda equation, operands: _C.einsum(equation, *operands),
     "index": lambda a, items: a[index_items(items)],
     "index_add_": lambda input, dim, index, source, alpha: input.index_add_(dim, index, source, alpha=alpha),
@@ -191,10 +195,12 @@ _BY_HAND: dict[str, Callable] = {
     "index_put_": _index_put,
     "masked_fill": lambda input, mask, value: _C.masked_fill(input, mask, value),
     "meshgrid": lambda tensors, indexing: _C.meshgrid(*tensors, indexing=indexing),
-    "pad": lambda input, pad, mode, value: functional.pad(input, pad, mode, value),
-    "rrelu_": lambda x, lower, upper, training: functional.rrelu(x, lower, upper, training, inplace=True),
-    "scaled_dot_product_attention": lambda query, key, value, options: functional.scaled_dot_product_attention(
-        query, key, value, **options
+    "pad": lambda input, pad, mode, value: ocl.nn.functional.pad(input, pad, mode, value),
+    "rrelu_": lambda x, lower, upper, training: ocl.nn.functional.rrelu(
+        x, lower, upper, training, inplace=True
+    ),
+    "scaled_dot_product_attention": lambda query, key, value, options: (
+        ocl.nn.functional.scaled_dot_product_attention(query, key, value, **options)
     ),
     "slice": _slice,
     "tensordot": lambda a, b, dims_self, dims_other: _C.tensordot(a, b, (dims_self, dims_other)),
