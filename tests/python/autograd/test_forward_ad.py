@@ -114,9 +114,7 @@ def test_grad_inside_vmap():
 
         return lib.func.vmap(f)(x, w)
 
-    expected = torch.func.vmap(
-        lambda a, b: torch.func.vjp(lambda c: (c * c.sum()).sin(), a)[1](b)[0]
-    )
+    expected = torch.func.vmap(lambda a, b: torch.func.vjp(lambda c: (c * c.sum()).sin(), a)[1](b)[0])
     x, w = drawn(4, 3), drawn(4, 3)
     np.testing.assert_allclose(
         run(ocl, ocl.tensor(x), ocl.tensor(w)).numpy(), expected(torch.tensor(x), torch.tensor(w)).numpy()
