@@ -27,7 +27,7 @@ from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isor
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
 from ocl import func  # isort: skip
 from ocl import arithmetic, creation, differences, drawing, placement, questions, statistics, views  # isort: skip
-from ocl import in_place, memory  # isort: skip  (it takes methods of the others)
+from ocl import in_place, memory  # isort: skip  # noqa: F401  (it takes methods of the others)
 from ocl.amp import GradScaler
 from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
 from ocl.arithmetic import *  # noqa: F403  (each documented there, as the names of all modules below)

@@ -28,9 +28,9 @@ def _give(tensor: Tensor, data: Tensor) -> Tensor:
 def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Gives the tensor that size, row by row over its memory, and returns it. (torch.Tensor.resize_)
 
-    Where the memory is too small it gets more, with the elements that it had first and others of any value. Views
-    of it keep the old one; those of PyTorch's follow. RuntimeError for a tensor that requires gradients, and for
-    negative sizes.
+    Where the memory is too small it gets more, with the elements that it had first and others of any value.
+    Views of it keep the old one; those of PyTorch's follow. RuntimeError for a tensor that requires
+    gradients, and for negative sizes.
     """
     sizes = tuple(size[0]) if len(size) == 1 and isinstance(size[0], Sequence) else size
     if memory_format not in (None, _C.contiguous_format):
@@ -61,8 +61,8 @@ def set_(
     """Has the tensor stand for the memory of `source`, and returns it; with `size` for that part of it.
     (torch.Tensor.set_)
 
-    Without a source it gets none, and no elements. ArgumentTypeError for another dtype, ArgumentValueError for a part
-    that goes beyond the memory. RuntimeError for a tensor that requires gradients.
+    Without a source it gets none, and no elements. ArgumentTypeError for another dtype, ArgumentValueError
+    for a part that goes beyond the memory. RuntimeError for a tensor that requires gradients.
     """
     if self.requires_grad:
         raise RuntimeError("set_: cannot change the memory of a tensor that requires gradients; use .data")
@@ -77,8 +77,8 @@ def set_(
     last = storage_offset + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
     if storage_offset < 0 or (math.prod(sizes) and last >= whole.numel()):
         raise ArgumentValueError(
-            f"set_: size {sizes}, stride {strides} and storage_offset {storage_offset} go beyond the memory of "
-            f"{whole.numel()} elements"
+            f"set_: size {sizes}, stride {strides} and storage_offset {storage_offset} go beyond the memory "
+            f"of {whole.numel()} elements"
         )
     return _give(self, _C._restrided(whole, sizes, strides, storage_offset))
 

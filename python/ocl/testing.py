@@ -44,18 +44,20 @@ def assert_close(
     check_stride: bool = False,
     msg: str | Callable[[str], str] | None = None,
 ) -> None:
-    """AssertionError where the two differ by more than ``atol + rtol * |expected|`` (torch.testing.assert_close).
+    """AssertionError where the two differ by more than ``atol + rtol * |expected|``
+    (torch.testing.assert_close).
 
-    They are tensors, arrays, numbers, None, or sequences and mappings of those. Both tolerances are given or neither:
-    by default they are those of the dtypes, 1.3e-6 and 1e-5 of float32, 1e-7 of float64, and 0 of integers. Shapes must
-    be equal, with ``check_dtype`` and ``check_device`` dtypes and devices, with ``check_stride`` strides; infinities
-    are equal to themselves, NaN with ``equal_nan``. ``check_layout`` changes nothing, as there is one layout. ``msg``
-    is the error's text, or makes it of the text that would be. ValueError for one tolerance alone, TypeError for other
-    things than these.
+    They are tensors, arrays, numbers, None, or sequences and mappings of those. Both tolerances are given or
+    neither: by default they are those of the dtypes, 1.3e-6 and 1e-5 of float32, 1e-7 of float64, and 0 of
+    integers. Shapes must be equal, with ``check_dtype`` and ``check_device`` dtypes and devices, with
+    ``check_stride`` strides; infinities are equal to themselves, NaN with ``equal_nan``. ``check_layout``
+    changes nothing, as there is one layout. ``msg`` is the error's text, or makes it of the text that would
+    be. ValueError for one tolerance alone, TypeError for other things than these.
     """
     if (rtol is None) != (atol is None):
         raise ValueError(
-            f"Both 'rtol' and 'atol' must be either specified or unspecified, but got rtol={rtol}, atol={atol}"
+            f"Both 'rtol' and 'atol' must be either specified or unspecified, but got rtol={rtol}, "
+            f"atol={atol}"
         )
     options = {
         "allow_subclasses": allow_subclasses, "rtol": rtol, "atol": atol, "equal_nan": equal_nan,
@@ -75,8 +77,9 @@ def _compare(actual: Any, expected: Any, where: str, options: dict) -> None:
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         if set(actual) != set(expected):
             raise _OtherForm(
-                f"The keys of the mappings do not match: missing {sorted(map(repr, set(expected) - set(actual)))}, "
-                f"additional {sorted(map(repr, set(actual) - set(expected)))}{place}"
+                f"The keys of the mappings do not match: missing "
+                f"{sorted(map(repr, set(expected) - set(actual)))}, additional "
+                f"{sorted(map(repr, set(actual) - set(expected)))}{place}"
             )
         for key in expected:
             _compare(actual[key], expected[key], f"{where}[{key!r}]", options)
@@ -162,8 +165,8 @@ def _difference(
             return f"{name} are not equal!\n\nExpected {e} but got {a}.\nAbsolute difference: {gap}"
         size = gap / abs(float(e)) if e else math.inf
         return (
-            f"{name} are not close!\n\nExpected {e} but got {a}.\nAbsolute difference: {gap} (up to {atol} allowed)\n"
-            f"Relative difference: {size} (up to {rtol} allowed)"
+            f"{name} are not close!\n\nExpected {e} but got {a}.\nAbsolute difference: {gap} (up to {atol} "
+            f"allowed)\nRelative difference: {size} (up to {rtol} allowed)"
         )
     with np.errstate(all="ignore"):
         gaps = np.where(close, 0, np.abs(a.astype(np.float64) - e.astype(np.float64)))
@@ -193,10 +196,11 @@ def make_tensor(
 ) -> Tensor:
     """A tensor of numbers drawn evenly from [low, high) (torch.testing.make_tensor).
 
-    By default these are -9 and 9 of floating dtypes, -9 and 10 of integers, 0 and 10 of uint8, and 0 and 2 of bool.
-    With ``noncontiguous`` every other element of more memory; with ``exclude_zero`` the smallest positive number
-    stands for 0. The numbers are of the device's generator (``ocl.manual_seed``). ValueError where ``low`` is not
-    below ``high``, for NaN, and where a dtype that requires gradients is no floating one.
+    By default these are -9 and 9 of floating dtypes, -9 and 10 of integers, 0 and 10 of uint8, and 0 and 2 of
+    bool. With ``noncontiguous`` every other element of more memory; with ``exclude_zero`` the smallest
+    positive number stands for 0. The numbers are of the device's generator (``ocl.manual_seed``). ValueError
+    where ``low`` is not below ``high``, for NaN, and where a dtype that requires gradients is no floating
+    one.
     """
     sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
     is_floating = dtype in _TOLERANCES

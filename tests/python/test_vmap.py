@@ -213,7 +213,8 @@ def modules(lib, make):
 def a_cnn(lib):
     nn = lib.nn
     return nn.Sequential(
-        nn.Conv2d(2, 4, 3, padding=1), nn.GroupNorm(2, 4), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(4, 3, 2, groups=1),
+        nn.Conv2d(2, 4, 3, padding=1), nn.GroupNorm(2, 4), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(4, 3, 2,
+        groups=1),
         nn.Tanh(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 4),
     )  # fmt: skip
 

@@ -169,8 +169,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     """
     if trace.current() is not None:
         raise RuntimeError(
-            "backward() called inside of vmap. This is not supported, please call backward() outside of it or use "
-            "ocl.func.grad"
+            "backward() called inside of vmap. This is not supported, please call backward() outside of it "
+            "or use ocl.func.grad"
         )
     _C.backward(
         _sequence(tensors), _sequence(grad_tensors), retain_graph, bool(create_graph), _sequence(inputs)
@@ -208,8 +208,8 @@ def grad(
     With ``create_graph`` the gradients have a history, and can be differentiated in turn. An input that the
     outputs do not depend on raises RuntimeError, or gives None with ``allow_unused`` and zeros with
     ``materialize_grads``. ``only_inputs=False``, deprecated in PyTorch, warns and changes nothing. With
-    ``is_grads_batched`` the ``grad_outputs`` have one dimension more, the first, and so have the gradients: it
-    is vmap over them.
+    ``is_grads_batched`` the ``grad_outputs`` have one dimension more, the first, and so have the gradients:
+    it is vmap over them.
     """
     if is_grads_batched:
         return _of_batched_weights(

@@ -6,8 +6,9 @@
         x = ocl.autograd.forward_ad.make_dual(primal, tangent)
         value, product = ocl.autograd.forward_ad.unpack_dual(x.sin())  # product is cos(primal) * tangent
 
-There is no second mechanism: a level records what is computed of its dual tensors, and ``unpack_dual`` takes the two
-backward passes of ``ocl.func.jvp``. So functions must be differentiable twice, and under ``no_grad`` there is no tangent.
+There is no second mechanism: a level records what is computed of its dual tensors, and ``unpack_dual`` takes
+the two backward passes of ``ocl.func.jvp``. So functions must be differentiable twice, and under ``no_grad``
+there is no tangent.
 """
 
 from __future__ import annotations
@@ -65,11 +66,13 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Ends the level (torch.autograd.forward_ad.exit_dual_level). RuntimeError where there is none, or another."""
+    """Ends the level (torch.autograd.forward_ad.exit_dual_level). RuntimeError where there is none, or
+    another."""
     current = _current()
     if current is None or level not in (None, 0):
         raise RuntimeError(
-            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+            "Trying to exit a forward AD level that was not the last one that was created. This is not "
+            "supported."
         )
     _thread.level = None
     current.end()
@@ -88,21 +91,22 @@ class dual_level:  # noqa: N801  (PyTorch's name)
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """The tensor with a direction of the same shape and dtype (torch.autograd.forward_ad.make_dual).
 
-    What is computed of it has a derivative along that direction. RuntimeError outside of a level and for a tangent
-    that does not fit, ValueError for tensors of no floating dtype.
+    What is computed of it has a derivative along that direction. RuntimeError outside of a level and for a
+    tangent that does not fit, ValueError for tensors of no floating dtype.
     """
     current = _current()
     if current is None or level not in (None, 0):
         raise RuntimeError(
-            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
         )
     for name, given in (("primal", tensor), ("tangent", tangent)):
         if not given.is_floating_point():
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {given.dtype}")
     if tensor.shape != tangent.shape or tensor.dtype != tangent.dtype:
         raise RuntimeError(
-            f"Expected the tangent to have the shape and dtype of the primal, {tuple(tensor.shape)} of {tensor.dtype}, "
-            f"but got {tuple(tangent.shape)} of {tangent.dtype}"
+            f"Expected the tangent to have the shape and dtype of the primal, {tuple(tensor.shape)} of "
+            f"{tensor.dtype}, but got {tuple(tangent.shape)} of {tangent.dtype}"
         )
     inside = current.level.inside(tensor)
     current.duals.append((inside, tangent))

@@ -1,7 +1,7 @@
 """While a vmap runs, methods of tensors of which only listeners hear tell it of their tensors.
 
-Indexing and methods that write in place reach listeners with the memory of their tensors, and no interceptor. Their
-histories are noted here, and a write that must not be is refused before it is done.
+Indexing and methods that write in place reach listeners with the memory of their tensors, and no interceptor.
+Their histories are noted here, and a write that must not be is refused before it is done.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Calls of operators as the seam tells of them: by name, with named arguments as values.
 
-``record_calls`` hears an operator with the arguments of its C++ function. ``perform`` makes such a call again,
-with other tensors in their places.
+``record_calls`` hears an operator with the arguments of its C++ function. ``perform`` makes such a call
+again, with other tensors in their places.
 """
 
 from __future__ import annotations
@@ -172,9 +172,9 @@ _BY_HAND: dict[str, Callable] = {
     **{
         name: _method(name)
         for name in (
-            "clone contiguous copy_ fill_ zero_ expand view permute repeat masked_fill_ scatter_ scatter_add_ "
-            "index_add_ index_copy_ put_ uniform_ normal_ bernoulli_ exponential_ random_ view_as expand_as "
-            "flip roll rot90 tile split reshape"
+            "clone contiguous copy_ fill_ zero_ expand view permute repeat masked_fill_ scatter_ "
+            "scatter_add_ index_add_ index_copy_ put_ uniform_ normal_ bernoulli_ exponential_ random_ "
+            "view_as expand_as flip roll rot90 tile split reshape"
         ).split()
     },
     **{name: _created(name) for name in ("empty", "full", "zeros", "ones")},

@@ -81,7 +81,8 @@ for _name in ("backward", "register_hook", "retain_grad", "register_post_accumul
 
 # Operators whose result has a shape, or is a number, that depends on the elements.
 _DEPENDENT = (
-    "allclose argwhere batched_nms equal masked_select nms nonzero remove_small_boxes unique unique_consecutive"
+    "allclose argwhere batched_nms equal masked_select nms nonzero remove_small_boxes unique "
+    "unique_consecutive"
 ).split()
 
 
@@ -288,8 +289,8 @@ class Trace:
             key = _C._storage_key(tensor)
             if key not in self._storages and written.get(key, -1) > place:
                 raise NotImplementedError(
-                    f"vmap: {entry.name}: a tensor that is not batched is used by a batched one, and written in "
-                    "place afterwards. Use a copy of it (clone)"
+                    f"vmap: {entry.name}: a tensor that is not batched is used by a batched one, and written "
+                    "in place afterwards. Use a copy of it (clone)"
                 )
 
     def _batch(self, entry: _Entry) -> None:
@@ -349,9 +350,10 @@ class Trace:
 
 
 WRITTEN = (
-    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
-    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being "
-    "vmapped over in {}. Please try to use out-of-place operators instead of inplace arithmetic"
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
+    "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
+    "`self` not being vmapped over in {}. Please try to use out-of-place operators instead of inplace "
+    "arithmetic"
 )
 _UNHEARD = ("index", "slice", "to")
 RANDOM = (

@@ -18,9 +18,9 @@ def stack_module_state(models: Sequence[nn.Module]) -> tuple[dict[str, Tensor], 
         call = lambda p, b, x: ocl.func.functional_call(nets[0], (p, b), (x,))
         ocl.func.vmap(call, in_dims=(0, 0, None))(parameters, buffers, x)
 
-    Stacked parameters are leaves, which require gradients as the modules' own do. RuntimeError for no modules,
-    for modules of several classes, and where some are training and others not, or some parameters of a name
-    require gradients and others not.
+    Stacked parameters are leaves, which require gradients as the modules' own do. RuntimeError for no
+    modules, for modules of several classes, and where some are training and others not, or some parameters of
+    a name require gradients and others not.
     """
     models = list(models)
     if not models:

@@ -308,8 +308,8 @@ def jacfwd(
 
         ocl.func.jacfwd(lambda x: x.exp().sum(1))(ocl.rand(2, 3))  # (2, 2, 3)
 
-    Its form is that of ``jacrev``, which takes a backward pass for every element of the result. This takes one
-    of twice the work for every element of the arguments, so it is for functions of few numbers to many.
+    Its form is that of ``jacrev``, which takes a backward pass for every element of the result. This takes
+    one of twice the work for every element of the arguments, so it is for functions of few numbers to many.
     ``func`` must be twice differentiable, and is called for every element of the arguments: where it draws
     random numbers, ``randomness`` must be "same" or "different", as with ``vmap``. Arguments and errors are
     else as with ``jacrev``.

@@ -37,8 +37,8 @@ def vmap(
     each example, or the "same". ``chunk_size``: how many examples are computed at once.
 
     Raises ValueError for dimensions that do not fit and for sizes that differ; RuntimeError for code that
-    depends on elements (``item()``, ``if x > 0``, ``nonzero``), for a batched write into a tensor that is not,
-    and for random operators with randomness="error".
+    depends on elements (``item()``, ``if x > 0``, ``nonzero``), for a batched write into a tensor that is
+    not, and for random operators with randomness="error".
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(
@@ -73,8 +73,8 @@ def _inputs(func: Callable, in_dims: Any, args: tuple, kwargs: dict) -> tuple[li
         )
     if not args:
         raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
-            "over a function with no inputs. The latter is unsupported."
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
+            "vmap over a function with no inputs. The latter is unsupported."
         )
     if isinstance(in_dims, list):
         in_dims = tuple(in_dims)
@@ -90,12 +90,13 @@ def _inputs(func: Callable, in_dims: Any, args: tuple, kwargs: dict) -> tuple[li
             continue
         if not isinstance(dim, int) or isinstance(dim, bool):
             raise ValueError(
-                f"{start}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
+                f"{start}Got in_dim={dim} for an input but in_dim must be either an integer dimension or "
+                "None."
             )
         if not isinstance(leaf, Tensor):
             raise ValueError(
-                f"{start}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over "
-                "non-Tensor arguments, please use None as the respective in_dim"
+                f"{start}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap "
+                "over non-Tensor arguments, please use None as the respective in_dim"
             )
         if not -leaf.dim() <= dim < leaf.dim():
             raise ValueError(
@@ -112,7 +113,8 @@ def _inputs(func: Callable, in_dims: Any, args: tuple, kwargs: dict) -> tuple[li
 
 
 def _spread(dims: Any, tree: Any) -> list | None:
-    """One entry of ``dims``, a nest of the first levels of ``tree``, for each leaf of that; None where it is not."""
+    """One entry of ``dims``, a nest of the first levels of ``tree``, for each leaf of that; None where it
+    is not."""
     if dims is None or not isinstance(dims, (dict, list, tuple)):
         return [dims] * len(trees.leaves(tree))
     if isinstance(dims, dict):
@@ -135,8 +137,8 @@ def _size(flat: list, dims: list, func: Callable) -> int:
         raise ValueError(f"vmap({_name(func)}): at least one input must be mapped over: all in_dims are None")
     if any(size != sizes[0] for size in sizes):
         raise ValueError(
-            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
-            "mapped dimension"
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
+            "for the mapped dimension"
         )
     return sizes[0]
 
@@ -172,24 +174,24 @@ def _results(func: Callable, trace: Trace, result: Any, out_dims: Any) -> Any:
         dims = _spread(out_dims[0], result)
     if dims is None:
         raise ValueError(
-            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
-            f"`outputs`. out_dims has structure {trees.structure(out_dims)} but outputs has structure "
-            f"{trees.structure(result)}."
+            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the "
+            f"structure of `outputs`. out_dims has structure {trees.structure(out_dims)} but outputs has "
+            f"structure {trees.structure(result)}."
         )
     made = []
     for leaf, dim in zip(leaves, dims, strict=True):
         if dim is not None and (not isinstance(dim, int) or isinstance(dim, bool)):
             raise ValueError(
-                f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection "
-                "of ints representing where in the outputs the vmapped dimension should appear."
+                f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
+                "collection of ints representing where in the outputs the vmapped dimension should appear."
             )
         if not isinstance(leaf, Tensor):
             if dim is None:
                 made.append(leaf)
                 continue
             raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. Did you mean to set "
-                "out_dims= to None for output?"
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. Did you mean "
+                "to set out_dims= to None for output?"
             )
         found = trace.batch_of(leaf)
         if dim is None:
@@ -202,8 +204,8 @@ def _results(func: Callable, trace: Trace, result: Any, out_dims: Any) -> Any:
         batch = trace.expanded(leaf)
         if not -batch.dim() <= dim < batch.dim():
             raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-batch.dim()}, {batch.dim() - 1}], but got "
-                f"{dim})"
+                f"Dimension out of range (expected to be in range of [{-batch.dim()}, {batch.dim() - 1}], "
+                f"but got {dim})"
             )
         made.append(batch.movedim(0, dim))
     rest = iter(made)

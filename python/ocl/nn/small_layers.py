@@ -114,7 +114,8 @@ class CrossMapLRN2d(Module):
     """Local response normalisation across the channels of [N, C, H, W]. (torch.nn.CrossMapLRN2d)
 
     Divides by ``(k + alpha / size * sum of squares)`` to the power ``beta``, the sum over ``size`` channels
-    around each, of an even size one fewer. PyTorch 2.13 leaves the first channel in the sums of all later ones.
+    around each, of an even size one fewer. PyTorch 2.13 leaves the first channel in the sums of all later
+    ones.
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:

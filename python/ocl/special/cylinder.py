@@ -1,4 +1,5 @@
-"""Bessel functions of the first and the second kind, modified ones of the second kind, and Airy's function."""
+"""Bessel functions of the first and the second kind, modified ones of the second kind, and Airy's
+function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every operator under vmap: the batch has the bits of a loop over its examples, but for rounding, with gradients.
+"""Every operator under vmap: the batch has the bits of a loop over its examples, but for rounding, with
+gradients.
 
 Examples are the arrays of the operators' random cases (cases/), and numbers like them.
 """
@@ -14,13 +15,15 @@ SIZE = 3
 SEEDS = range(4)
 # Random numbers differ from call to call (test_vmap.py).
 RANDOM = {
-    "bernoulli", "dropout", "dropout2d", "exponential_", "gumbel_softmax", "multinomial", "normal", "rand", "randint",
+    "bernoulli", "dropout", "dropout2d", "exponential_", "gumbel_softmax", "multinomial", "normal", "rand",
+    "randint",
     "randn", "randperm", "rand_like", "randn_like", "randint_like", "random_", "rrelu", "uniform_", "normal_",
     "bernoulli_",
 }  # fmt: skip
 # What they give depends on the elements: the shape, or a number of Python's.
 DEPENDENT = {
-    "empty_like", "allclose", "argwhere", "batched_nms", "bincount", "equal", "masked_select", "nms", "nonzero", "one_hot",
+    "empty_like", "allclose", "argwhere", "batched_nms", "bincount", "equal", "masked_select", "nms",
+    "nonzero", "one_hot",
     "remove_small_boxes", "repeat_interleave", "unique", "unique_consecutive",
 }  # fmt: skip
 NAMES = sorted(set(cases.CASES) - RANDOM - DEPENDENT)

@@ -105,8 +105,8 @@ def results(call: Call) -> list[Batched]:
     for batch, (shape, dtype) in zip(flat, call.expected, strict=True):
         if tuple(batch.shape) != (call.size, *shape) or batch.dtype != dtype:
             raise RuntimeError(
-                f"vmap: {call.name}: the rule gave {batch.dtype} {tuple(batch.shape)} for a batch of {call.size} "
-                f"of {dtype} {shape}"
+                f"vmap: {call.name}: the rule gave {batch.dtype} {tuple(batch.shape)} for a batch of "
+                f"{call.size} of {dtype} {shape}"
             )
     return [Batched(batch) for batch in flat]
 
@@ -118,7 +118,8 @@ def _warn(name: str) -> None:
     if name not in _warned:
         _warned.add(name)
         warnings.warn(
-            f"There is a performance drop because vmap has no batching rule for {name}: it runs once per example",
+            f"There is a performance drop because vmap has no batching rule for {name}: it runs once per "
+            "example",
             stacklevel=2,
         )
 

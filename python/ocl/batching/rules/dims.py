@@ -50,7 +50,8 @@ def shifted(call: Call) -> Any:
 
 
 rule(
-    "softmax", "log_softmax", "softmin", "cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "sort", "argsort",
+    "softmax", "log_softmax", "softmin", "cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "sort",
+    "argsort",
     "topk", "kthvalue", "mode", "glu", "flip", "transpose", "swapaxes", "unbind", "split", "chunk", "narrow",
     "select", "unflatten", "movedim", "slice", "unfold_dimension",
 )(shifted)  # fmt: skip
@@ -87,7 +88,8 @@ rule(
 
 
 def _chosen(of_all: Callable) -> Callable:
-    """max, min and the medians, which have a form for all elements, one along a dimension, one of two tensors."""
+    """max, min and the medians, which have a form for all elements, one along a dimension, one of two
+    tensors."""
 
     def call_rule(call: Call) -> Any:
         if "other" in call.arguments:

@@ -1,4 +1,5 @@
-"""Operators on pictures [N, C, ...]: examples are more pictures, and with weights of their own groups of channels."""
+"""Operators on pictures [N, C, ...]: examples are more pictures, and with weights of their own groups of
+channels."""
 
 from __future__ import annotations
 
@@ -124,9 +125,9 @@ def batch_norm(call: Call) -> Any:
         and not (isinstance(mean, Batched) and isinstance(variance, Batched))
     ):
         raise RuntimeError(
-            "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated "
-            "in place, were not batched. Please replace all BatchNorm modules, or construct them with "
-            "track_running_stats=False, or call eval()"
+            "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
+            "updated in place, were not batched. Please replace all BatchNorm modules, or construct them "
+            "with track_running_stats=False, or call eval()"
         )
     x = call.batch("input")
     addend = None if call.get("addend") is None else lifted(call, "input", "addend")["addend"].expand(x.shape)

@@ -144,7 +144,8 @@ def _rank(value: Any) -> int:
 
 def _batched_items(call: Call, items: list) -> list | None:
     """The items for a batch, the first of which is for its first dimension; None where there are none: the
-    dimensions of index tensors go to the front where others stand between them, and the batch must stay there."""
+    dimensions of index tensors go to the front where others stand between them, and the batch must stay
+    there."""
     places = [n for n, i in enumerate(items) if isinstance(i, Tensor | Batched)]
     if not any(isinstance(items[n], Batched) for n in places):
         if places and _moves_to_front(items):
@@ -172,8 +173,8 @@ def index(call: Call) -> Any:
     items = call["items"]
     if _has_mask([i for i in items if isinstance(i, Batched)]):
         raise RuntimeError(
-            "vmap: x[mask] has as many elements as the mask is true, which differs from example to example; this is "
-            "not supported under vmap. Use ocl.where"
+            "vmap: x[mask] has as many elements as the mask is true, which differs from example to example; "
+            "this is not supported under vmap. Use ocl.where"
         )
     if _has_mask(items):
         return NotImplemented

@@ -21,7 +21,8 @@ def logical_rank(value: Any) -> int:
 
 
 def aligned(values: list, rank: int | None = None) -> list:
-    """Tensors that broadcast as those of one example do, batches [B, ...] with ones where they lack dimensions."""
+    """Tensors that broadcast as those of one example do, batches [B, ...] with ones where they lack
+    dimensions."""
     rank = max(map(logical_rank, values)) if rank is None else rank
     return [_padded(v, rank) for v in values]
 
@@ -48,8 +49,8 @@ def _category(dtype: Any) -> int:
 
 
 def _weighed(values: list) -> list:
-    """The values so that batches are promoted as one example's tensors, of which those without dimensions weigh
-    less than others, and as much among themselves."""
+    """The values so that batches are promoted as one example's tensors, of which those without dimensions
+    weigh less than others, and as much among themselves."""
     tensors = [v for v in values if isinstance(v, Tensor | Batched)]
     weighty = [v for v in tensors if logical_rank(v) > 0]
     if not weighty:

@@ -14,9 +14,10 @@ __all__ = ["DataParallel"]
 class DataParallel(Module):
     """Calls ``module`` on the one device of ``device_ids`` (torch.nn.DataParallel).
 
-    ``device_ids``: numbers or devices, by default the device of the module's first parameter. RuntimeError for more
-    than one: use ``DistributedDataParallel``, one process a device, which is faster in PyTorch too. As with PyTorch's,
-    names of the state dict begin with ``module.``, and the module's tensors must be on that device.
+    ``device_ids``: numbers or devices, by default the device of the module's first parameter. RuntimeError
+    for more than one: use ``DistributedDataParallel``, one process a device, which is faster in PyTorch too.
+    As with PyTorch's, names of the state dict begin with ``module.``, and the module's tensors must be on
+    that device.
     """
 
     def __init__(
@@ -32,16 +33,16 @@ class DataParallel(Module):
         devices = [own] if device_ids is None else [_device(d) for d in device_ids]
         if len(devices) != 1:
             raise RuntimeError(
-                f"DataParallel: expected one device, got {[str(d) for d in devices]}: one process computes on one "
-                "device. Use ocl.nn.parallel.DistributedDataParallel, one process a device"
+                f"DataParallel: expected one device, got {[str(d) for d in devices]}: one process computes "
+                "on one device. Use ocl.nn.parallel.DistributedDataParallel, one process a device"
             )
         if output_device is not None and _device(output_device) != devices[0]:
             raise RuntimeError(f"DataParallel: expected output_device {devices[0]}, got {output_device}")
         wrong = [name for name, p in module.named_parameters() if p.device != devices[0]]
         if wrong:
             raise RuntimeError(
-                f"module must have its parameters and buffers on device {devices[0]} (device_ids[0]) but found one of "
-                f"them on another device: {wrong[0]}"
+                f"module must have its parameters and buffers on device {devices[0]} (device_ids[0]) but "
+                f"found one of them on another device: {wrong[0]}"
             )
         self.device_ids, self.output_device, self.dim = devices, devices[0], dim
         self.module = module
