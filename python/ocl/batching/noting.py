@@ -1,7 +1,8 @@
 """While a vmap runs, methods of tensors of which only listeners hear tell it of their tensors.
 
-Indexing and methods that write in place reach listeners with the memory of their tensors, and no interceptor.
-Their histories are noted here, and a write that must not be is refused before it is done.
+Elements that are read must be the same for all examples. Indexing and methods that write in place reach
+listeners with the memory of their tensors, and no interceptor: their histories are noted here, and a write that
+must not be is refused before it is done.
 """
 
 from __future__ import annotations
@@ -18,6 +19,15 @@ __all__ = ["methods_note"]
 
 _READING = ("__getitem__",)
 _WRITING_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "pow", "mod", "and", "or", "xor")
+# Methods that give elements to the host.
+_ELEMENTS = tuple(
+    name
+    for name in (
+        "item", "tolist", "numpy", "__array__", "__dlpack__", "__contains__", "__bool__", "__int__",
+        "__float__", "__index__", "is_nonzero",
+    )
+    if name in vars(Tensor)
+)  # fmt: skip
 _lock = threading.Lock()
 _count = 0
 _before: dict[str, Callable] = {}
@@ -31,6 +41,17 @@ def _names() -> list[str]:
         for n in (*_READING, "__setitem__", *operators, *writing)
         if n != "requires_grad_" and n in vars(Tensor)
     ]
+
+
+def _noting_reading(name: str, method: Callable) -> Callable:
+    @functools.wraps(method)
+    def noted(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from ocl.batching import trace
+
+        trace.note_reading(name, self)
+        return method(self, *args, **kwargs)
+
+    return noted
 
 
 def _noting(name: str, method: Callable) -> Callable:
@@ -52,9 +73,10 @@ def methods_note() -> Iterator[None]:
     global _count
     with _lock:
         if _count == 0:
-            for name in _names():
-                _before[name] = vars(Tensor)[name]
-                setattr(Tensor, name, _noting(name, _before[name]))
+            for make, names in ((_noting, _names()), (_noting_reading, _ELEMENTS)):
+                for name in names:
+                    _before[name] = vars(Tensor)[name]
+                    setattr(Tensor, name, make(name, _before[name]))
         _count += 1
     try:
         yield

@@ -28,6 +28,16 @@ def current() -> Trace | None:
     return getattr(_thread, "trace", None)
 
 
+def note_reading(name: str, tensor: Tensor) -> None:
+    """Hears that elements are to be read, of a tensor of whatever class."""
+    trace = current()
+    if trace is None or isinstance(tensor, Example):  # which refuses itself
+        return
+    trace.catch_up()
+    if _C._storage_key(tensor) in trace._storages:
+        raise RuntimeError(f"vmap: It looks like you're calling .{name}() on a Tensor. {_READS}")
+
+
 def note(written: bool, tensor: Any, others: tuple) -> None:
     """Hears of a method that takes tensors of which no interceptor hears: indexing, or one that writes."""
     trace = current()
@@ -39,6 +49,8 @@ def note(written: bool, tensor: Any, others: tuple) -> None:
         and any(isinstance(t, Example) for t in _tensors(list(others)))
     ):
         raise RuntimeError(WRITTEN.format("a write"))
+    if written and isinstance(tensor, Example):
+        trace.adopt(tensor)
     for each in (tensor, *_tensors(list(others))):
         if each.requires_grad and not isinstance(each, Example):
             trace.know(each)
@@ -58,6 +70,12 @@ class Example(Tensor):
         if trace is not None and requires_grad and not self.requires_grad:
             trace.make_leaf(self)
         return super().requires_grad_(requires_grad)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.unbind(0))
+
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        return memo.setdefault(id(self), self.detach().clone())
 
     def __repr__(self) -> str:
         return f"BatchedTensor(shape={tuple(self.shape)}, dtype={self.dtype})"
@@ -194,10 +212,7 @@ class Trace:
 
     def _hear(self, name: str, tensors: list) -> list:
         if name in _DEPENDENT and any(isinstance(t, Example) for t in tensors):
-            raise RuntimeError(
-                f"vmap: {name}: its result depends on the elements, so that its shape or value differs from "
-                "example to example; this is not supported under vmap"
-            )
+            raise RuntimeError(DEPENDS.format(name))
         if self.randomness == "error" and name in RANDOM_CREATIONS:
             raise RuntimeError(RANDOM.format(name))
         history = [t is not None and t.requires_grad for t in tensors]
@@ -226,6 +241,17 @@ class Trace:
         with self._outside():
             batch = leaf(self.expanded(example))
         self._put(example, batch)
+
+    def adopt(self, example: Tensor) -> None:
+        """Makes a batch for a tensor that is like a batched one and to be written: what empty_like gives."""
+        whole = example.storage_offset() == 0 and example.numel() == _C._whole_storage(example).numel()
+        if _C._storage_key(example) in self._storages or not whole:
+            return
+        self.catch_up()
+        if _C._storage_key(example) not in self._storages:
+            with self._outside():
+                batch = self.expanded(example).clone()
+            self._put(example, batch)
 
     def know(self, tensor: Tensor) -> None:
         """Notes a tensor from outside, which calls that only listeners hear of take without its history."""
@@ -301,13 +327,20 @@ class Trace:
             and entry.name not in _UNHEARD
             and not seam.is_in_place(entry.name, entry.arguments)
         ):
-            raise NotImplementedError(f"vmap: {entry.name}: an inner mode (autocast) hides its tensors")
+            raise NotImplementedError(
+                f"vmap: {entry.name}: vmap does not hear of its tensors, as a module computes it outside of "
+                "any operator, or an autocast within the function stands between"
+            )
+        if entry.name in _DEPENDENT:
+            raise RuntimeError(DEPENDS.format(entry.name))
         arguments = self._arguments(entry)
         call = rules.Call(entry.name, arguments, self.size, self.randomness)
         if seam.is_in_place(entry.name, entry.arguments):
             rules.write(call)
             return
         places, kinds = _results(entry)
+        if not places:
+            return
         call.expected = kinds
         for path, result in zip(places, rules.results(call), strict=True):
             if isinstance(result, Batched):
@@ -341,6 +374,8 @@ class Trace:
         kind, where, layout = place
         if kind == "argument":
             source = dict(seam.parts(entry.arguments))[where]
+            if _C._storage_key(source) not in self._storages:
+                return  # a view of what all examples share, whose shape a batched tensor says
         else:
             source = dict(seam.parts(entry.inner[kind].arguments))[where]
         shape, stride, offset, dtype = layout
@@ -349,6 +384,10 @@ class Trace:
         self._storages[key[0]] = source
 
 
+DEPENDS = (
+    "vmap: {}: its result depends on the elements, so that its shape or value differs from example to "
+    "example; this is not supported under vmap"
+)
 WRITTEN = (
     "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
     "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
@@ -490,8 +529,10 @@ def _results(entry: _Entry) -> tuple[list[tuple], list[tuple]]:
     for result in flat:
         place = where.get(_C._storage_key(result))
         if place is None:
-            if result.numel():
+            if result.numel() and entry.inner:
                 raise NotImplementedError(f"vmap: {entry.name}: where its result lies is not known")
+            if result.numel():
+                return [], []  # nothing was computed: memory for results to come
             place = next(iter(where.values()))
         layout = tuple(result.shape), result.stride(), result.storage_offset(), result.dtype
         places.append((*place, layout))
@@ -505,9 +546,13 @@ def _nobody_hears() -> Iterator[None]:
     if trace is not None:
         trace._stop()
     _thread.trace = None
+    _C._set_interceptor(
+        lambda name, tensors: [None] * len(tensors)
+    )  # an autocast outside casts batches alone
     try:
         yield
     finally:
+        _C._set_interceptor(None)
         _thread.trace = trace
         if trace is not None:
             trace._start()
