@@ -1,8 +1,8 @@
 """While a vmap runs, methods of tensors of which only listeners hear tell it of their tensors.
 
 Elements that are read must be the same for all examples. Indexing and methods that write in place reach
-listeners with the memory of their tensors, and no interceptor: their histories are noted here, and a write that
-must not be is refused before it is done.
+listeners with the memory of their tensors, and no interceptor: their histories are noted here, and a write
+that must not be is refused before it is done.
 """
 
 from __future__ import annotations
