@@ -13,7 +13,8 @@ from ocl.autograd import functional
 from ocl.autograd.function import Function, once_differentiable
 from ocl.autograd.gradcheck import gradcheck, gradgradcheck
 from ocl.autograd.variable import Variable
-from ocl.batching import trace
+from ocl.batching import derivatives
+from ocl.batching.example import current
 from ocl.modes import Mode, Switch
 
 __all__ = [
@@ -167,7 +168,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     With ``inputs``, to those alone. With ``create_graph`` the pass is recorded, so that the gradients can be
     differentiated in turn; ``retain_graph`` is what ``create_graph`` is where it is not given.
     """
-    if trace.current() is not None:
+    if current() is not None:
         raise RuntimeError(
             "backward() called inside of vmap. This is not supported, please call backward() outside of it "
             "or use ocl.func.grad"
@@ -227,7 +228,7 @@ def grad(
     if materialize_grads and not allow_unused:
         raise ValueError("grad: expected allow_unused to be True or not passed when materialize_grads=True")
     tensors = _sequence(outputs), inputs, _sequence(grad_outputs)
-    found = trace.gradients(*tensors, retain_graph, bool(create_graph), bool(allow_unused))
+    found = derivatives.gradients(*tensors, retain_graph, bool(create_graph), bool(allow_unused))
     if materialize_grads:
         found = [_C.zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
     return tuple(found)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
-from ocl.batching import trace
+from ocl.batching import derivatives
 
 
 class FunctionCtx:
@@ -111,7 +111,7 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """The results of forward, on the tape. Under vmap it runs once per example."""
-        return trace.opaque(cls._apply, *args)
+        return derivatives.opaque(cls._apply, *args)
 
     @classmethod
     def _apply(cls, *args: Any) -> Any:

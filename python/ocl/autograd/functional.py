@@ -14,7 +14,7 @@ from typing import Any
 
 from ocl import _C, autograd
 from ocl._C import Tensor
-from ocl.batching import trace
+from ocl.batching import derivatives
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -99,7 +99,7 @@ def _grad(
     if not used:
         return [None] * len(inputs)
     asked = [o for o, _ in used], inputs, [w for _, w in used]
-    return trace.gradients(*asked, retain_graph, create_graph)
+    return derivatives.gradients(*asked, retain_graph, create_graph)
 
 
 def _with_zeros(

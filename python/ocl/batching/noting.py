@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ocl import _C
 from ocl._C import Tensor
+from ocl.batching.example import READS, WRITTEN, Example, current, tensors_in
 
 __all__ = ["methods_note"]
 
@@ -43,12 +45,38 @@ def _names() -> list[str]:
     ]
 
 
+def _note_reading(name: str, tensor: Tensor) -> None:
+    """Hears that elements are to be read, of a tensor of whatever class."""
+    trace = current()
+    if trace is None or isinstance(tensor, Example):  # which refuses itself
+        return
+    trace.catch_up()
+    if _C._storage_key(tensor) in trace._storages:
+        raise RuntimeError(f"vmap: It looks like you're calling .{name}() on a Tensor. {READS}")
+
+
+def _note(written: bool, tensor: Any, others: tuple) -> None:
+    """Hears of a method that takes tensors of which no interceptor hears: indexing, or one that writes."""
+    trace = current()
+    if trace is None:
+        return
+    if (
+        written
+        and not isinstance(tensor, Example)
+        and any(isinstance(t, Example) for t in tensors_in(list(others)))
+    ):
+        raise RuntimeError(WRITTEN.format("a write"))
+    if written and isinstance(tensor, Example):
+        trace.adopt(tensor)
+    for each in (tensor, *tensors_in(list(others))):
+        if each.requires_grad and not isinstance(each, Example):
+            trace.know(each)
+
+
 def _noting_reading(name: str, method: Callable) -> Callable:
     @functools.wraps(method)
     def noted(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from ocl.batching import trace
-
-        trace.note_reading(name, self)
+        _note_reading(name, self)
         return method(self, *args, **kwargs)
 
     return noted
@@ -59,9 +87,7 @@ def _noting(name: str, method: Callable) -> Callable:
 
     @functools.wraps(method)
     def noted(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from ocl.batching import trace
-
-        trace.note(writes, self, (args, kwargs))
+        _note(writes, self, (args, kwargs))
         return method(self, *args, **kwargs)
 
     return noted

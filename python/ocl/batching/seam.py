@@ -7,33 +7,14 @@ again, with other tensors in their places.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import ocl
 from ocl import _C
 from ocl._C import Tensor
 
-__all__ = ["is_in_place", "is_pointwise", "mapped", "parts", "perform"]
-
-
-def mapped(function: Callable[[Any], Any], value: Any) -> Any:
-    """That nest of lists, tuples and dicts with ``function(leaf)`` for every leaf."""
-    if isinstance(value, dict):
-        return {key: mapped(function, each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [mapped(function, each) for each in value]
-    return function(value)
-
-
-def parts(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
-    """The leaves of such a nest with their paths, in order."""
-    if isinstance(value, (dict, list, tuple)):
-        pairs = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, each in pairs:
-            yield from parts(each, (*path, key))
-    else:
-        yield path, value
+__all__ = ["is_in_place", "is_pointwise", "perform"]
 
 
 def is_in_place(name: str, arguments: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
 from ocl.autograd import enable_grad
 from ocl.autograd.functional import stacked, units_of
-from ocl.batching import trace
+from ocl.batching import derivatives
 from ocl.func import trees
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]
@@ -46,7 +46,7 @@ class _Level:
 
     def leaf(self, tensor: Tensor) -> Tensor:
         """A leaf of this level over the memory of ``tensor``."""
-        leaf = trace.leaf(tensor)
+        leaf = derivatives.leaf(tensor)
         self._leaves[id(leaf)] = leaf
         return leaf
 
@@ -55,7 +55,7 @@ class _Level:
         if not isinstance(argument, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(argument)}")
         if self._records and argument.requires_grad:
-            return trace.alias(argument)
+            return derivatives.alias(argument)
         return self.leaf(argument)
 
     def leads_outside(self, *tensors: Tensor) -> bool:
@@ -82,7 +82,7 @@ class _Level:
         found = [None] * len(inputs)
         if used:
             asked = [o for o, _ in used], inputs, [w for _, w in used]
-            found = trace.gradients(*asked, retain_graph, create_graph)
+            found = derivatives.gradients(*asked, retain_graph, create_graph)
         return [
             _C.zeros_like(x) if g is None else self.outside(g) for g, x in zip(found, inputs, strict=True)
         ]
@@ -452,12 +452,12 @@ def _pushed(
     found = {}
     if weights:
         dependent = [outputs[i] for i in weights]
-        slopes = trace.gradients(dependent, inputs, list(weights.values()), True, True)
+        slopes = derivatives.gradients(dependent, inputs, list(weights.values()), True, True)
         used = [(s, d) for s, d in zip(slopes, directions, strict=True) if s is not None and s.requires_grad]
         if used:
             goes_on = level.leads_outside(*dependent, *directions)
             asked = [s for s, _ in used], list(weights.values()), [d for _, d in used]
-            found = dict(zip(weights, trace.gradients(*asked, True, goes_on), strict=True))
+            found = dict(zip(weights, derivatives.gradients(*asked, True, goes_on), strict=True))
     if strict and any(found.get(i) is None for i in range(len(outputs))):
         raise RuntimeError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is "

@@ -8,7 +8,8 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching.trace import Batched, Trace
+from ocl.batching.example import Batched
+from ocl.batching.trace import Trace
 from ocl.func import trees
 
 __all__ = ["vmap"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching import trace
+from ocl.batching import derivatives
 from ocl.shapes import is_shapes_only
 
 _DTYPES = {np.dtype(name): getattr(_C, name) for name in ("float32", "float64", "int32", "int64")}
@@ -22,7 +22,7 @@ def on_host(function: Callable, *tensors: Tensor) -> tuple[Tensor, ...]:
     of its own, and gives a tuple of arrays (count, ...). Under ``shapes_only`` it gets a count of 0, which
     says what follows the batch. Under vmap it runs once per example.
     """
-    return trace.opaque(_on_host, function, *tensors)
+    return derivatives.opaque(_on_host, function, *tensors)
 
 
 def _on_host(function: Callable, *tensors: Tensor) -> tuple[Tensor, ...]:

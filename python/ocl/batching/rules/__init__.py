@@ -11,8 +11,8 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching import seam
-from ocl.batching.trace import WRITTEN, Batched
+from ocl.batching import parts, seam
+from ocl.batching.example import WRITTEN, Batched
 
 __all__ = ["RULES", "Call", "results", "rule", "write"]
 
@@ -55,7 +55,7 @@ class Call:
 
 
 def mapped(function: Callable, value: Any) -> Any:
-    """As seam.mapped, for which a batch is a leaf."""
+    """As parts.mapped, for which a batch is a leaf."""
     if isinstance(value, Batched):
         return function(value)
     if isinstance(value, dict):
@@ -66,7 +66,7 @@ def mapped(function: Callable, value: Any) -> Any:
 
 
 def parts_of(value: Any, path: tuple = ()) -> list[tuple[tuple, Any]]:
-    """As seam.parts."""
+    """As parts.parts."""
     if isinstance(value, Batched) or not isinstance(value, (dict, list, tuple)):
         return [(path, value)]
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
@@ -101,7 +101,7 @@ def results(call: Call) -> list[Batched]:
         if found is None or not found.__dict__.get("is_by_example"):
             _warn(call.name)
         return one_by_one(call)
-    flat = [leaf for _, leaf in seam.parts(made if isinstance(made, (list, tuple)) else [made])]
+    flat = [leaf for _, leaf in parts.parts(made if isinstance(made, (list, tuple)) else [made])]
     for batch, (shape, dtype) in zip(flat, call.expected, strict=True):
         is_other = (
             batch.dtype != dtype and not _C._autocast_mode()[0]
@@ -135,7 +135,7 @@ def one_by_one(call: Call) -> list[Batched]:
             lambda v, i=i: v.tensor.select(0, i) if isinstance(v, Batched) else v, call.arguments
         )
         made = seam.perform(call.name, arguments)
-        for column, (_, leaf) in zip(columns, seam.parts([made]), strict=True):
+        for column, (_, leaf) in zip(columns, parts.parts([made]), strict=True):
             column.append(leaf)
     device = next(v.tensor.device for _, v in parts_of(call.arguments) if isinstance(v, Batched))
     return [
