@@ -200,7 +200,7 @@ def test_per_sample_gradients_of_an_mlp():
 
 
 def modules(lib, make):
-    """The same module of both libraries."""
+    """The module that `make` gives, with the numbers of PyTorch's."""
     torch.manual_seed(0)
     theirs = make(torch).double()
     if lib is torch:

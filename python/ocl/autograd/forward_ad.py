@@ -91,8 +91,8 @@ class dual_level:  # noqa: N801  (PyTorch's name)
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """The tensor with a direction of the same shape and dtype (torch.autograd.forward_ad.make_dual).
 
-    What is computed of it has a derivative along that direction. RuntimeError outside of a level and for a
-    tangent that does not fit, ValueError for tensors of no floating dtype.
+    Results that are computed of it have a derivative along that direction. RuntimeError outside of a level
+    and for a tangent that does not fit, ValueError for tensors of no floating dtype.
     """
     current = _current()
     if current is None or level not in (None, 0):

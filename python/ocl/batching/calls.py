@@ -16,7 +16,7 @@ __all__ = ["Entry", "Heard", "last_writes", "outermost", "results"]
 
 
 class Heard(NamedTuple):
-    """What the interceptor says of a call: the tensors with their history, and whether each has one."""
+    """A call as the interceptor hears of it: the tensors with their history, and whether each has one."""
 
     name: str
     tensors: list
@@ -155,7 +155,7 @@ def _nobody_hears() -> Iterator[None]:
     """While an example's call is made a second time, of which no outer vmap shall hear."""
     trace = current()
     if trace is not None:
-        trace._stop()
+        trace.stop()
     thread.trace = None
     _C._set_interceptor(
         lambda name, tensors: [None] * len(tensors)
@@ -166,4 +166,4 @@ def _nobody_hears() -> Iterator[None]:
         _C._set_interceptor(None)
         thread.trace = trace
         if trace is not None:
-            trace._start()
+            trace.start()

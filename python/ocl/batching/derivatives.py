@@ -18,11 +18,11 @@ def leaf(tensor: Tensor) -> Tensor:
     if trace is None:
         return tensor.detach().requires_grad_()
     trace.catch_up()
-    with trace._outside():
+    with trace.outside():
         batch = leaf(trace.expanded(tensor).detach().clone())
     with trace.silent():
         example = tensor.detach().clone().requires_grad_().as_subclass(Example)
-        trace._put(example, batch)
+        trace.put(example, batch)
     return example
 
 
@@ -32,11 +32,11 @@ def alias(tensor: Tensor) -> Tensor:
     if trace is None:
         return tensor.view_as(tensor)
     trace.catch_up()
-    with trace._outside():
+    with trace.outside():
         batch = trace.expanded(tensor).clone()
     with trace.silent():
         example = tensor.clone().as_subclass(Example)
-        trace._put(example, batch)
+        trace.put(example, batch)
     return example
 
 
@@ -55,7 +55,7 @@ def gradients(
     trace.catch_up()
     with trace.silent():
         found = list(_C.grad(outputs, inputs, weights, retain_graph, create_graph, allow_unused))
-    with trace._outside():
+    with trace.outside():
         batches = _gradients_of_batches(trace, outputs, inputs, weights, retain_graph, create_graph)
     with trace.silent():
         results = []
@@ -64,7 +64,7 @@ def gradients(
                 if batch is None:
                     batch = _C.zeros((trace.size, *example.shape), dtype=example.dtype, device=example.device)
                 example = example.clone().as_subclass(Example)
-                trace._put(example, batch)
+                trace.put(example, batch)
             results.append(example)
     return results
 
@@ -73,7 +73,7 @@ def _gradients_of_batches(trace, outputs, inputs, weights, retain_graph, create_
     weights = weights or [None] * len(outputs)
     behind = [[None if t is None else trace.batch_of(t) for t in ts] for ts in (outputs, inputs, weights)]
     if all(isinstance(t, Batched) for t in behind[1]):
-        # What examples share is behind none of their inputs, so that one pass gives each its own gradient.
+        # Nothing that examples share lies behind their inputs: one pass gives each example its own gradient.
         scalars = [
             t if isinstance(t, Batched) else Batched(t.expand(trace.size, *t.shape)) for t in behind[0]
         ]
@@ -106,7 +106,7 @@ def opaque(function: Callable, *args: Any) -> Any:
     if not any(isinstance(a, Example) for a in args):
         return function(*args)
     trace.catch_up()
-    with trace._outside():
+    with trace.outside():
         behind = [trace.batch_of(a) if isinstance(a, Tensor) else a for a in args]
         rows = [
             opaque(function, *(a.tensor.select(0, i) if isinstance(a, Batched) else a for a in behind))
@@ -119,11 +119,11 @@ def opaque(function: Callable, *args: Any) -> Any:
     made = [made] if single else list(made)
     for place, column in enumerate(columns):
         if isinstance(column[0], Tensor):
-            with trace._outside():
+            with trace.outside():
                 batch = _C.stack(list(column))
             with trace.silent():
                 made[place] = made[place].clone().as_subclass(Example)
-                trace._put(made[place], batch)
+                trace.put(made[place], batch)
     return made[0] if single else type(rows[0])(made)
 
 
@@ -131,6 +131,6 @@ def make_leaf(example: Tensor) -> None:
     """Derivatives by the batch behind that tensor are taken from here on."""
     trace = current()
     trace.catch_up()
-    with trace._outside():
+    with trace.outside():
         batch = leaf(trace.expanded(example))
-    trace._put(example, batch)
+    trace.put(example, batch)

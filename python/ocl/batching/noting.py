@@ -1,8 +1,8 @@
 """While a vmap runs, methods of tensors of which only listeners hear tell it of their tensors.
 
-Elements that are read must be the same for all examples. Indexing and methods that write in place reach
-listeners with the memory of their tensors, and no interceptor: their histories are noted here, and a write
-that must not be is refused before it is done.
+Elements that are read must be the same for all examples. Listeners hear of indexing and of methods that write
+in place, with the memory of their tensors; interceptors do not. The histories of these tensors are noted
+here. A write of a batch into a tensor that has none is refused before it is done.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ocl import _C
 from ocl._C import Tensor
 from ocl.batching.example import READS, WRITTEN, Example, current, tensors_in
 
@@ -51,7 +50,7 @@ def _note_reading(name: str, tensor: Tensor) -> None:
     if trace is None or isinstance(tensor, Example):  # which refuses itself
         return
     trace.catch_up()
-    if _C._storage_key(tensor) in trace._storages:
+    if trace.has_batch(tensor):
         raise RuntimeError(f"vmap: It looks like you're calling .{name}() on a Tensor. {READS}")
 
 

@@ -1,4 +1,4 @@
-"""Calls of operators as the seam tells of them: by name, with named arguments as values.
+"""Calls of operators, made again from what the call log has of them: a name, and named arguments as values.
 
 ``record_calls`` hears an operator with the arguments of its C++ function. ``perform`` makes such a call
 again, with other tensors in their places.

@@ -1,9 +1,9 @@
 """One level of vmap: a function runs on one example, and what it does to it is done to the whole batch.
 
-The function gets tensors of one example, and computes with them as ever, through modules in C++ too. The seam
-tells of every operator that it calls (``seam.py``). At the end, or when derivatives are asked for, the trace
-goes through these calls: those that a batched tensor enters are made for the whole batch by the rule of the
-operator (``rules``), and a table keeps which batch stands behind which tensor of the example.
+The function gets tensors of one example, and computes with them as ever, through modules in C++ too. An
+interceptor and a call log hear of every operator that it calls (``calls.py``). At the end, or when
+derivatives are asked for, the trace goes through these calls. Those that a batched tensor enters are made for the whole
+batch, by the rule of the operator (``rules``). A table keeps the batch behind each tensor of the example.
 """
 
 from __future__ import annotations
@@ -57,59 +57,59 @@ class Trace:
     def inside(self) -> Iterator[None]:
         """While the function runs."""
         if self._outer is not None:
-            self._outer._stop()
+            self._outer.stop()
         thread.trace = self
-        self._start()
+        self.start()
         try:
             with noting.methods_note():
                 yield
         finally:
-            self._stop()
+            self.stop()
             thread.trace = self._outer
             if self._outer is not None:
-                self._outer._start()
+                self._outer.start()
 
     @contextmanager
-    def _outside(self) -> Iterator[None]:
+    def outside(self) -> Iterator[None]:
         """While work on whole batches is done, of which an outer vmap hears."""
         listens = current() is self
         if listens:
-            self._stop()
+            self.stop()
             thread.trace = self._outer
             if self._outer is not None:
-                self._outer._start()
+                self._outer.start()
         try:
             yield
         finally:
             if listens:
                 if self._outer is not None:
-                    self._outer._stop()
+                    self._outer.stop()
                 thread.trace = self
-                self._start()
+                self.start()
 
     @contextmanager
     def silent(self) -> Iterator[None]:
         """While the example is worked on and nobody shall hear of it."""
-        self._stop()
+        self.stop()
         thread.trace = None
         try:
             yield
         finally:
             thread.trace = self
-            self._start()
+            self.start()
 
-    def _take(self, entry: Entry) -> None:
+    def take(self, entry: Entry) -> None:
         """Hears of a call that an inner vmap has heard, and whose tensors are not batched there."""
-        self._stop()
+        self.stop()
         self._pending.append(entry)
-        self._start()
+        self.start()
 
-    def _start(self) -> None:
+    def start(self) -> None:
         self._log = _C._CallLog()
         self._log.start()
         _C._set_interceptor(self._hear)
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
         if self._log is None:
             return
         _C._set_interceptor(None)
@@ -139,8 +139,12 @@ class Trace:
         if batch.requires_grad and not example.requires_grad:
             example.requires_grad_()
         example = example.as_subclass(Example)
-        self._put(example, batch)
+        self.put(example, batch)
         return example
+
+    def has_batch(self, tensor: Tensor) -> bool:
+        """Whether a batch stands behind the memory of that tensor."""
+        return _C._storage_key(tensor) in self._storages
 
     def adopt(self, example: Tensor) -> None:
         """Makes a batch for a tensor that is like a batched one and to be written: what empty_like gives."""
@@ -149,15 +153,15 @@ class Trace:
             return
         self.catch_up()
         if _C._storage_key(example) not in self._storages:
-            with self._outside():
+            with self.outside():
                 batch = self.expanded(example).clone()
-            self._put(example, batch)
+            self.put(example, batch)
 
     def know(self, tensor: Tensor) -> None:
         """Notes a tensor from outside, which calls that only listeners hear of take without its history."""
         self._known[_key(tensor)] = tensor
 
-    def _put(self, example: Tensor, batch: Tensor) -> None:
+    def put(self, example: Tensor, batch: Tensor) -> None:
         key = _key(example)
         self._batches[key] = batch
         self._storages[key[0]] = example
@@ -194,7 +198,7 @@ class Trace:
 
     def catch_up(self) -> None:
         """Does what was heard so far to the batches."""
-        with self._outside():
+        with self.outside():
             pending, self._pending = self._pending, []
             with recording(True):
                 self._replay(pending)
@@ -205,7 +209,7 @@ class Trace:
             is_batched = any(_C._storage_key(t) in self._storages for t in tensors_in(entry.arguments))
             if not (is_batched or self.randomness == "different" and entry.name in RANDOM_CREATIONS):
                 if self._outer is not None:
-                    self._outer._take(entry)
+                    self._outer.take(entry)
                 continue
             self._refuse_later_writes(entry, place, written)
             self._batch(entry)

@@ -14,9 +14,10 @@ def stack_module_state(models: Sequence[nn.Module]) -> tuple[dict[str, Tensor], 
     """The parameters and the buffers of modules of one class, each stacked along a new first dimension
     (torch.func.stack_module_state)::
 
+        nets = [nn.Linear(3, 2) for _ in range(5)]
         parameters, buffers = ocl.func.stack_module_state(nets)
         call = lambda p, b, x: ocl.func.functional_call(nets[0], (p, b), (x,))
-        ocl.func.vmap(call, in_dims=(0, 0, None))(parameters, buffers, x)
+        ocl.func.vmap(call, in_dims=(0, 0, None))(parameters, buffers, ocl.rand(4, 3))  # (5, 4, 2)
 
     Stacked parameters are leaves, which require gradients as the modules' own do. RuntimeError for no
     modules, for modules of several classes, and where some are training and others not, or some parameters of

@@ -26,7 +26,9 @@ def vmap(
     """A function that maps ``func`` over a dimension of its arguments (torch.func.vmap)::
 
         ocl.func.vmap(ocl.dot)(ocl.rand(8, 3), ocl.rand(8, 3))  # (8,)
-        per_sample = ocl.func.vmap(ocl.func.grad(loss), in_dims=(None, 0, 0))(weights, x, y)
+
+        slope = ocl.func.grad(lambda w, x: (w * x).sum().exp())
+        ocl.func.vmap(slope, in_dims=(None, 0))(ocl.rand(3), ocl.rand(8, 3))  # (8, 3)
 
     ``func`` is called once, with tensors of one example, and every operator that it calls is made for the
     whole batch. An operator without a rule for that runs once per example, with one warning.

@@ -1,15 +1,24 @@
 """Chebyshev coefficients of Bessel and Airy functions, the lowest degree first, from 40-digit arithmetic.
 
-Up to 8, where x^2 = 32 (y + 1): J0(x), J1(x) / x, Y0(x) - (2 / pi) ln(x) J0(x) and
-(Y1(x) - (2 / pi) (ln(x) J1(x) - 1 / x)) / x. Beyond, where x^2 = 128 / (y + 1): P and x Q of
-J(x) = sqrt(2 / (pi x)) (P cos(c) - Q sin(c)), Y(x) with P sin(c) + Q cos(c), c = x - (2 n + 1) pi / 4.
+*_NEAR of J and Y, up to 8, where x^2 = 32 (y + 1). J0_NEAR: J0(x). J1_NEAR: J1(x) / x. Y0_NEAR:
+Y0(x) - (2 / pi) ln(x) J0(x). Y1_NEAR: (Y1(x) - (2 / pi) (ln(x) J1(x) - 1 / x)) / x.
 
-Up to 2, where x^2 = 2 (y + 1): K0(x) + ln(x / 2) I0(x) and x (K1(x) - ln(x / 2) I1(x)). Beyond, where
-x = 4 / (y + 1): exp(x) sqrt(x) K(x).
+P0, P1 and Q0, Q1, from 8 on, where x^2 = 128 / (y + 1): P and x Q, with c = x - (2 n + 1) pi / 4.
 
-Ai(x) from -4 to 1, where x = 5 / 2 y - 3 / 2. Beyond 1, where z = 2 / 3 x^(3/2) = 4 / 3 / (y + 1):
-2 sqrt(pi) x^(1/4) exp(z) Ai(x). Below -4, where z = 2 / 3 |x|^(3/2) and z^2 = (16 / 3)^2 2 / (y + 1):
-P and z Q of Ai(x) = (P sin(z + pi / 4) - Q cos(z + pi / 4)) / (sqrt(pi) |x|^(1/4)).
+J(x) is sqrt(2 / (pi x)) (P cos(c) - Q sin(c)).
+Y(x) is sqrt(2 / (pi x)) (P sin(c) + Q cos(c)).
+
+K0_NEAR, K1_NEAR, up to 2, where x^2 = 2 (y + 1): K0(x) + ln(x / 2) I0(x) and x (K1(x) - ln(x / 2) I1(x)).
+
+K0_FAR, K1_FAR, from 2 on, where x = 4 / (y + 1): exp(x) sqrt(x) K(x).
+
+AIRY_NEAR, from -4 to 1, where x = 5 / 2 y - 3 / 2: Ai(x).
+
+AIRY_RIGHT, from 1 on, where z = 2 / 3 x^(3/2) = 4 / 3 / (y + 1): 2 sqrt(pi) x^(1/4) exp(z) Ai(x).
+
+AIRY_P and AIRY_Q, below -4, where z = 2 / 3 |x|^(3/2) and z^2 = (16 / 3)^2 2 / (y + 1): P and z Q.
+
+Ai(x) is (P sin(z + pi / 4) - Q cos(z + pi / 4)) / (sqrt(pi) |x|^(1/4)).
 """
 
 J0_NEAR = (

@@ -73,7 +73,7 @@ def _tiny(x: Tensor) -> float:
 
 
 def _bounded(x: Tensor, found: Tensor, at_zero: float) -> Tensor:
-    """What was found for positive x, the limit at 0, and NaN below."""
+    """The values found for positive x, the limit at 0, and NaN below."""
     found = _C.where(_C.eq(x, 0), _C.full_like(x, at_zero), found)
     return _C.where(x >= 0, found, _C.full_like(x, math.nan))
 

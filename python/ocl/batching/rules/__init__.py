@@ -1,4 +1,4 @@
-"""What vmap does with each operator: from a call for one example to one for the whole batch.
+"""The batching rules of vmap: each turns a call for one example into one for the whole batch.
 
 ``results`` asks the rule of the operator, by its name. An operator without a rule runs once per example.
 """
@@ -55,7 +55,7 @@ class Call:
 
 
 def mapped(function: Callable, value: Any) -> Any:
-    """As parts.mapped, for which a batch is a leaf."""
+    """The nest with function(leaf) for every leaf (parts.mapped); a batch is a leaf."""
     if isinstance(value, Batched):
         return function(value)
     if isinstance(value, dict):
@@ -66,7 +66,7 @@ def mapped(function: Callable, value: Any) -> Any:
 
 
 def parts_of(value: Any, path: tuple = ()) -> list[tuple[tuple, Any]]:
-    """As parts.parts."""
+    """The leaves with their paths (parts.parts); a batch is a leaf."""
     if isinstance(value, Batched) or not isinstance(value, (dict, list, tuple)):
         return [(path, value)]
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
@@ -162,4 +162,5 @@ def write(call: Call) -> None:
             )
 
 
-from ocl.batching.rules import dims, folded, indexing, losses, pointwise, products, random, views  # noqa: E402, F401, I001
+# ruff: noqa: E402, F401, I001  (the families need what stands above)
+from ocl.batching.rules import dims, folded, indexing, losses, pointwise, products, random, views

@@ -16,7 +16,7 @@ class DataParallel(Module):
 
     ``device_ids``: numbers or devices, by default the device of the module's first parameter. RuntimeError
     for more than one: use ``DistributedDataParallel``, one process a device, which is faster in PyTorch too.
-    As with PyTorch's, names of the state dict begin with ``module.``, and the module's tensors must be on
+    Names of the state dict begin with ``module.``, and the module's tensors must be on
     that device.
     """
 
