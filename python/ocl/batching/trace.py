@@ -2,8 +2,9 @@
 
 The function gets tensors of one example, and computes with them as ever, through modules in C++ too. An
 interceptor and a call log hear of every operator that it calls (``calls.py``). At the end, or when
-derivatives are asked for, the trace goes through these calls. Those that a batched tensor enters are made for the whole
-batch, by the rule of the operator (``rules``). A table keeps the batch behind each tensor of the example.
+derivatives are asked for, the trace goes through these calls. Those that a batched tensor enters are made for
+the whole batch, by the rule of the operator (``rules``). A table keeps the batch behind each tensor of the
+example.
 """
 
 from __future__ import annotations
