@@ -27,7 +27,7 @@ from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isor
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
 from ocl import func  # isort: skip
 from ocl import arithmetic, creation, differences, drawing, placement, questions, statistics, views  # isort: skip
-from ocl import in_place  # isort: skip  (it takes methods of the others)
+from ocl import in_place, memory  # isort: skip  # noqa: F401  (it takes methods of the others)
 from ocl.amp import GradScaler
 from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
 from ocl.arithmetic import *  # noqa: F403  (each documented there, as the names of all modules below)
@@ -52,6 +52,7 @@ from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled,
 from ocl.creation import *  # noqa: F403
 from ocl.differences import *  # noqa: F403
 from ocl.drawing import *  # noqa: F403
+from ocl.func import vmap
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.in_place import *  # noqa: F403
 from ocl.linalg.torch_names import *  # noqa: F403
@@ -101,6 +102,7 @@ _LATE = (
     "overrides",
     "random",
     "runtime",
+    "testing",
     "transforms",
     "types",
     "utils",
@@ -237,4 +239,5 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "shapes_only",
     "special",
     "utils",
+    "vmap",
 ]

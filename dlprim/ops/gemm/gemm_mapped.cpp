@@ -17,19 +17,25 @@ constexpr const char* file = "ops/gemm/gemm_mapped_simt.cl";
 struct MappedOperand : GemmOperand {
   int matrices_apart() const { return matrices() == 1 ? 0 : 1; }
   bool lies_across() const {
-    return !lies_along_depth() && line_stride == 1 && tile.numbers_in_word > 1 && has_numbers_of_panels();
+    return !lies_along_depth() && line_stride == 1 && tile.numbers_in_word > 1 && has_numbers_of_panels() &&
+           across().can_map();
   }
   bool is_brought_as_it_lies() const {
-    return lies_across() || (lies_along_depth() && has_numbers_of_panels());
+    return lies_across() || (lies_along_depth() && has_numbers_of_panels() && along().can_map());
+  }
+  MappedTensor along() const {
+    return {tensor.dtype, &tensor, {depth, lines, matrices(), 1}, {line_stride, batch_stride, 0}};
+  }
+  MappedTensor across() const {
+    return {tensor.dtype, &tensor, {lines, depth, matrices(), 1}, {depth_stride, batch_stride, 0}};
   }
   MappedTensor mapped() const {
-    if (lies_across())
-      return {tensor.dtype, &tensor, {lines, depth, matrices(), 1}, {depth_stride, batch_stride, 0}};
-    const std::array<std::int64_t, TENSOR_MAP_RANK> size{depth, lines, matrices(), 1};
-    if (is_brought_as_it_lies()) return {tensor.dtype, &tensor, size, {line_stride, batch_stride, 0}};
-    return {panel_dtype(), nullptr, size, {packed_depth(), lines * packed_depth(), 0}};
+    if (lies_across()) return across();
+    if (is_brought_as_it_lies()) return along();
+    return {
+        panel_dtype(), nullptr, {depth, lines, matrices(), 1}, {packed_depth(), lines * packed_depth(), 0}};
   }
-  bool can_map() const { return (is_brought_as_it_lies() || can_pack()) && mapped().can_map(); }
+  bool can_map() const { return is_brought_as_it_lies() || (can_pack() && mapped().can_map()); }
   /** So many lines at once. */
   std::array<int, TENSOR_MAP_RANK> box(int panel_lines) const {
     constexpr int lines_across = 64;

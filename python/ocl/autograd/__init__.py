@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -12,6 +13,8 @@ from ocl.autograd import functional
 from ocl.autograd.function import Function, once_differentiable
 from ocl.autograd.gradcheck import gradcheck, gradgradcheck
 from ocl.autograd.variable import Variable
+from ocl.batching import derivatives
+from ocl.batching.example import current
 from ocl.modes import Mode, Switch
 
 __all__ = [
@@ -20,6 +23,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "functional",
     "grad",
     "gradcheck",
@@ -164,9 +168,29 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     With ``inputs``, to those alone. With ``create_graph`` the pass is recorded, so that the gradients can be
     differentiated in turn; ``retain_graph`` is what ``create_graph`` is where it is not given.
     """
+    if current() is not None:
+        raise RuntimeError(
+            "backward() called inside of vmap. This is not supported, please call backward() outside of it "
+            "or use ocl.func.grad"
+        )
     _C.backward(
         _sequence(tensors), _sequence(grad_tensors), retain_graph, bool(create_graph), _sequence(inputs)
     )
+
+
+def _of_batched_weights(outputs, inputs, weights, retain_graph, create_graph, allow_unused, materialize):
+    """``grad`` for each entry of the weights."""
+    from ocl.func import vmap  # which imports this module
+
+    unused: set[int] = set()
+
+    def of_one(given):
+        found = grad(outputs, inputs, given, True, create_graph, True, allow_unused, False, materialize)
+        unused.update(i for i, g in enumerate(found) if g is None)
+        return tuple(g for g in found if g is not None)
+
+    found = iter(vmap(of_one, in_dims=(0,))(tuple(_sequence(weights))))
+    return tuple(None if i in unused else next(found) for i in range(len(_sequence(inputs))))
 
 
 def grad(
@@ -184,11 +208,14 @@ def grad(
 
     With ``create_graph`` the gradients have a history, and can be differentiated in turn. An input that the
     outputs do not depend on raises RuntimeError, or gives None with ``allow_unused`` and zeros with
-    ``materialize_grads``. ``only_inputs=False``, deprecated in PyTorch, warns and changes nothing.
-    NotImplementedError for ``is_grads_batched``, as there is no vmap.
+    ``materialize_grads``. ``only_inputs=False``, deprecated in PyTorch, warns and changes nothing. With
+    ``is_grads_batched`` the ``grad_outputs`` have one dimension more, the first, and so have the gradients:
+    it is vmap over them.
     """
     if is_grads_batched:
-        raise NotImplementedError("grad: is_grads_batched=True needs vmap, which is not there")
+        return _of_batched_weights(
+            outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
+        )
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
@@ -201,7 +228,13 @@ def grad(
     if materialize_grads and not allow_unused:
         raise ValueError("grad: expected allow_unused to be True or not passed when materialize_grads=True")
     tensors = _sequence(outputs), inputs, _sequence(grad_outputs)
-    found = _C.grad(*tensors, retain_graph, bool(create_graph), bool(allow_unused))
+    found = derivatives.gradients(*tensors, retain_graph, bool(create_graph), bool(allow_unused))
     if materialize_grads:
         found = [_C.zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
     return tuple(found)
+
+
+def __getattr__(name):
+    if name == "forward_ad":  # imported when first asked for: it imports this module
+        return importlib.import_module("ocl.autograd.forward_ad")
+    raise AttributeError(f"module 'ocl.autograd' has no attribute {name!r}")

@@ -8,6 +8,7 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
+from ocl.batching import derivatives
 
 
 class FunctionCtx:
@@ -109,7 +110,11 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        """The results of forward, on the tape."""
+        """The results of forward, on the tape. Under vmap it runs once per example."""
+        return derivatives.opaque(cls._apply, *args)
+
+    @classmethod
+    def _apply(cls, *args: Any) -> Any:
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         recorded = is_grad_enabled()

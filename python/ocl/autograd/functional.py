@@ -14,6 +14,7 @@ from typing import Any
 
 from ocl import _C, autograd
 from ocl._C import Tensor
+from ocl.batching import derivatives
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -97,7 +98,8 @@ def _grad(
     used = [(o, w) for o, w in zip(outputs, weights, strict=True) if o is not None and o.requires_grad]
     if not used:
         return [None] * len(inputs)
-    return _C.grad(*([o for o, _ in used], inputs, [w for _, w in used]), retain_graph, create_graph, True)
+    asked = [o for o, _ in used], inputs, [w for _, w in used]
+    return derivatives.gradients(*asked, retain_graph, create_graph)
 
 
 def _with_zeros(

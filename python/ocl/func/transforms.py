@@ -12,9 +12,10 @@ from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
 from ocl.autograd import enable_grad
 from ocl.autograd.functional import stacked, units_of
+from ocl.batching import derivatives
 from ocl.func import trees
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacrev", "jvp", "vjp"]
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]
 
 _current = threading.local()
 
@@ -45,7 +46,7 @@ class _Level:
 
     def leaf(self, tensor: Tensor) -> Tensor:
         """A leaf of this level over the memory of ``tensor``."""
-        leaf = tensor.detach().requires_grad_()
+        leaf = derivatives.leaf(tensor)
         self._leaves[id(leaf)] = leaf
         return leaf
 
@@ -54,7 +55,7 @@ class _Level:
         if not isinstance(argument, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(argument)}")
         if self._records and argument.requires_grad:
-            return argument.view_as(argument)
+            return derivatives.alias(argument)
         return self.leaf(argument)
 
     def leads_outside(self, *tensors: Tensor) -> bool:
@@ -81,7 +82,7 @@ class _Level:
         found = [None] * len(inputs)
         if used:
             asked = [o for o, _ in used], inputs, [w for _, w in used]
-            found = _C.grad(*asked, retain_graph, create_graph, True)
+            found = derivatives.gradients(*asked, retain_graph, create_graph)
         return [
             _C.zeros_like(x) if g is None else self.outside(g) for g, x in zip(found, inputs, strict=True)
         ]
@@ -296,6 +297,78 @@ def jacrev(
     return derivative
 
 
+def jacfwd(
+    func: Callable,
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable:
+    """A function of the Jacobian of ``func``, column by column (torch.func.jacfwd)::
+
+        ocl.func.jacfwd(lambda x: x.exp().sum(1))(ocl.rand(2, 3))  # (2, 2, 3)
+
+    Its form is that of ``jacrev``, which takes a backward pass for every element of the result. This takes
+    one of twice the work for every element of the arguments, so it is for functions of few numbers to many.
+    ``func`` must be twice differentiable, and is called for every element of the arguments: where it draws
+    random numbers, ``randomness`` must be "same" or "different", as with ``vmap``. Arguments and errors are
+    else as with ``jacrev``.
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
+
+    @functools.wraps(func)
+    def derivative(*args: Any) -> Any:
+        numbers = _numbers(argnums, len(args))
+        chosen = tuple(args[i] for i in numbers)
+        primals = trees.leaves(chosen)
+        _require_tensors(primals, "primals", "jacfwd")
+
+        def of_chosen(*leaves: Any) -> Any:
+            rest = iter(leaves)
+            inside = dict(zip(numbers, trees.mapped(lambda _: next(rest), chosen), strict=True))
+            return func(*(inside.get(i, arg) for i, arg in enumerate(args)))
+
+        aux, form = None, None
+        columns: list[list[list[Tensor]]] = []  # by primal, by element, by result
+        for place, primal in enumerate(primals):
+            rows = []
+            for unit in units_of(primal):
+                tangents = [unit if n == place else _C.zeros_like(p) for n, p in enumerate(primals)]
+                found = jvp(of_chosen, tuple(primals), tuple(tangents), has_aux=has_aux)
+                form, aux = found[1], found[2] if has_aux else None
+                rows.append(trees.leaves(found[1]))
+            columns.append(rows)
+        if form is None:
+            found = jvp(of_chosen, tuple(primals), tuple(map(_C.zeros_like, primals)), has_aux=has_aux)
+            form, aux = found[1], found[2] if has_aux else None
+        count = iter(range(len(trees.leaves(form))))
+
+        def matrices(output: Tensor) -> Any:
+            at = next(count)
+            made = iter(
+                [
+                    _columns([row[at] for row in rows], output, p)
+                    for rows, p in zip(columns, primals, strict=True)
+                ]
+            )
+            by_input = trees.mapped(lambda _: next(made), chosen)
+            return by_input if isinstance(argnums, tuple) else by_input[0]
+
+        jacobian = trees.mapped(matrices, form)
+        return (jacobian, aux) if has_aux else jacobian
+
+    return derivative
+
+
+def _columns(columns: Sequence[Tensor], output: Tensor, primal: Tensor) -> Tensor:
+    """The derivatives of an output by each element of an argument as one tensor of both shapes."""
+    shape = (*output.shape, *primal.shape)
+    return _C.stack(list(columns), -1).reshape(shape) if columns else output.new_zeros(shape)
+
+
 def hessian(func: Callable, argnums: int | tuple[int, ...] = 0) -> Callable:
     """A function of the Hessian of ``func``, ``jacrev`` of ``jacrev`` (torch.func.hessian)::
 
@@ -379,12 +452,12 @@ def _pushed(
     found = {}
     if weights:
         dependent = [outputs[i] for i in weights]
-        slopes = _C.grad(dependent, inputs, list(weights.values()), True, True, True)
+        slopes = derivatives.gradients(dependent, inputs, list(weights.values()), True, True)
         used = [(s, d) for s, d in zip(slopes, directions, strict=True) if s is not None and s.requires_grad]
         if used:
             goes_on = level.leads_outside(*dependent, *directions)
             asked = [s for s, _ in used], list(weights.values()), [d for _, d in used]
-            found = dict(zip(weights, _C.grad(*asked, True, goes_on, True), strict=True))
+            found = dict(zip(weights, derivatives.gradients(*asked, True, goes_on), strict=True))
     if strict and any(found.get(i) is None for i in range(len(outputs))):
         raise RuntimeError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is "

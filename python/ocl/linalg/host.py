@@ -9,6 +9,7 @@ import numpy as np
 
 from ocl import _C
 from ocl._C import Tensor
+from ocl.batching import derivatives
 from ocl.shapes import is_shapes_only
 
 _DTYPES = {np.dtype(name): getattr(_C, name) for name in ("float32", "float64", "int32", "int64")}
@@ -19,8 +20,12 @@ def on_host(function: Callable, *tensors: Tensor) -> tuple[Tensor, ...]:
 
     ``tensors`` are (*batch, rows, columns) with one batch. The function gets arrays (count, rows, columns)
     of its own, and gives a tuple of arrays (count, ...). Under ``shapes_only`` it gets a count of 0, which
-    says what follows the batch.
+    says what follows the batch. Under vmap it runs once per example.
     """
+    return derivatives.opaque(_on_host, function, *tensors)
+
+
+def _on_host(function: Callable, *tensors: Tensor) -> tuple[Tensor, ...]:
     batch, place = tuple(tensors[0].shape[:-2]), tensors[0].device
     if is_shapes_only():
         given = [np.empty((0, *t.shape[-2:]), str(t.dtype).removeprefix("ocl.")) for t in tensors]

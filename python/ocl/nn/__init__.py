@@ -33,6 +33,8 @@ _LATE = ("modules", "parallel")  # imported when first asked for: few programs n
 def __getattr__(name):
     if name in _LATE:
         return importlib.import_module(f"ocl.nn.{name}")
+    if name == "DataParallel":
+        return importlib.import_module("ocl.nn.parallel").DataParallel
     raise AttributeError(f"module 'ocl.nn' has no attribute {name!r}")
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
+    "CrossMapLRN2d",
     "InstanceNorm3d",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",
@@ -107,3 +108,25 @@ class InstanceNorm3d(InstanceNorm2d):
         if input.ndim not in (4, 5):
             raise ValueError(f"expected 4D or 5D input (got {input.ndim}D input)")
         return super().forward(input.flatten(-3, -2)).reshape(input.shape)
+
+
+class CrossMapLRN2d(Module):
+    """Local response normalisation across the channels of [N, C, H, W]. (torch.nn.CrossMapLRN2d)
+
+    Divides by ``(k + alpha / size * sum of squares)`` to the power ``beta``, the sum over ``size`` channels
+    around each, of an even size one fewer. PyTorch 2.13 leaves the first channel in the sums of all later
+    ones.
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        window = (self.size - 1) // 2 * 2 + 1
+        return _C.local_response_norm(input, window, self.alpha * window / self.size, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

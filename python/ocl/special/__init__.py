@@ -21,9 +21,10 @@ from ocl._C import (
     special_xlog1py,
     xlogy,
 )
-from ocl.special import bessel, gaussian, polynomials
+from ocl.special import bessel, cylinder, gaussian, polynomials
 from ocl.special.bessel import *  # noqa: F403
 from ocl.special.composed import multigammaln, ndtr
+from ocl.special.cylinder import *  # noqa: F403
 from ocl.special.gamma_functions import gammainc, gammaincc, zeta
 from ocl.special.gaussian import *  # noqa: F403
 from ocl.special.polynomials import *  # noqa: F403  (each documented there)
@@ -34,6 +35,7 @@ expit, gammaln, psi = sigmoid, lgamma, digamma
 
 __all__ = [
     *bessel.__all__,
+    *cylinder.__all__,
     *gaussian.__all__,
     *polynomials.__all__,
     "digamma",

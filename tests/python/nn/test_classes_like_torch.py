@@ -65,6 +65,7 @@ LAYERS = {
     "Dropout3d": ((), (2, 4, 3, 3, 2)),
     "AlphaDropout": ((), (2, 4, 3)),
     "FeatureAlphaDropout": ((), (2, 4, 3)),
+    "CrossMapLRN2d": ((3,), (2, 3, 4, 5)),
     "ConstantPad1d": ((1, 2.5), (2, 3, 5)),
     "ConstantPad2d": ((1, 2.5), (2, 3, 5, 4)),
     "ConstantPad3d": ((1, 2.5), (2, 3, 5, 4, 3)),

@@ -267,6 +267,7 @@ FIRST_ARGUMENTS = {"polygamma": (2,)}
 SPECIAL_NAMES_ELSEWHERE = {
     *("multigammaln", "ndtr", "gammainc", "gammaincc", "zeta", "modified_bessel_i0", "modified_bessel_i1"),
     *ocl.special.polynomials.__all__,
+    *ocl.special.cylinder.__all__,
 }
 PLAIN_SPECIAL_NAMES = sorted(set(ocl.special.__all__) - SPECIAL_NAMES_ELSEWHERE)
 SPECIAL_ARGUMENTS = {"log_softmax": {"dim": 1}, "softmax": {"dim": 0}, "logsumexp": {"dim": 1}}

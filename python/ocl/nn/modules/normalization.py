@@ -1,6 +1,7 @@
 """Norms of layers and groups, where torch.nn.modules.normalization has them."""
 
 from ocl.nn import (
+    CrossMapLRN2d,
     GroupNorm,
     LayerNorm,
     LocalResponseNorm,
@@ -8,6 +9,7 @@ from ocl.nn import (
 )
 
 __all__ = [
+    "CrossMapLRN2d",
     "GroupNorm",
     "LayerNorm",
     "LocalResponseNorm",

@@ -1,0 +1,27 @@
+"""Nests of lists and dicts, as the seam gives the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["mapped", "parts"]
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """That nest of lists, tuples and dicts with ``function(leaf)`` for every leaf."""
+    if isinstance(value, dict):
+        return {key: mapped(function, each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [mapped(function, each) for each in value]
+    return function(value)
+
+
+def parts(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
+    """The leaves of such a nest with their paths, in order."""
+    if isinstance(value, (dict, list, tuple)):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in pairs:
+            yield from parts(each, (*path, key))
+    else:
+        yield path, value
