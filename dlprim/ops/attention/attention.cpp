@@ -115,7 +115,7 @@ void require_log_sums(const Tensor* log_sums, const AttentionSizes& s, DType dty
   require_like(op, "the logarithms of sums", log_sums, {s.batch, s.queries}, compute_dtype(dtype));
 }
 
-/** Of the operands' dtype, or of that in which it is summed. */
+/** The output is of the operands' dtype, or of that in which it is summed. */
 void require_output(const Tensor* output, const AttentionSizes& s, DType dtype) {
   const bool is_wide = output && output->dtype == compute_dtype(dtype);
   require_like(op, "the output", output, {s.batch, s.queries, s.value_columns},

@@ -116,17 +116,18 @@ inline uint kept_ones(const long batch, const int q, const int k, const FlashExt
   }
 #define ADD(a, b) ((a) + (b))
 
-// Stores rows of a result [batch, rows, columns] that is contiguous, from row `first` on, by PUT: STORE or STORE_OUTPUT.
-#define STORE_ROWS(PUT, result, sums, batch, first, rows, columns)                                                       \
-  UNROLL for (int p = 0; p < FLASH_PARTS; ++p)                                                                           \
-    UNROLL for (int i = 0; i < 4; ++i) {                                                                                 \
-      REAL values[4];                                                                                                    \
-      vstore4((sums)[4 * p + i], 0, values);                                                                             \
-      const int row = (first) + 4 * y + i;                                                                               \
-      UNROLL for (int j = 0; j < 4; ++j) {                                                                               \
-        const int column = p * FLASH_COLUMNS + 4 * x + j;                                                                \
-        if (row < (rows) && column < (columns)) PUT((result), ((batch) * (rows) + row) * (columns) + column, values[j]); \
-      }                                                                                                                  \
+// Stores rows of a result [batch, rows, columns] that is contiguous, from row `first` on; PUT: STORE or STORE_OUTPUT.
+#define STORE_ROWS(PUT, result, sums, batch, first, rows, columns)                 \
+  UNROLL for (int p = 0; p < FLASH_PARTS; ++p)                                     \
+    UNROLL for (int i = 0; i < 4; ++i) {                                           \
+      REAL values[4];                                                              \
+      vstore4((sums)[4 * p + i], 0, values);                                       \
+      const int row = (first) + 4 * y + i;                                         \
+      UNROLL for (int j = 0; j < 4; ++j) {                                         \
+        const int column = p * FLASH_COLUMNS + 4 * x + j;                          \
+        if (row < (rows) && column < (columns))                                    \
+          PUT((result), ((batch) * (rows) + row) * (columns) + column, values[j]); \
+      }                                                                            \
     }
 
 __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
@@ -195,7 +196,8 @@ void flash_dots(BUFFER(const OUTPUT, output), BUFFER(const STORAGE, grad_output)
   const long row = get_group_id(0) * (FLASH_ITEMS / 16) + item / 16;
   REAL sum = 0;
   if (row < rows)
-    for (int c = x; c < columns; c += 16) sum += LOAD_OUTPUT(output, row * columns + c) * LOAD(grad_output, row * columns + c);
+    for (int c = x; c < columns; c += 16)
+      sum += LOAD_OUTPUT(output, row * columns + c) * LOAD(grad_output, row * columns + c);
   shares[item] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (x || row >= rows) return;
@@ -205,30 +207,30 @@ void flash_dots(BUFFER(const OUTPUT, output), BUFFER(const STORAGE, grad_output)
 
 // For the block of queries from first_query on and that of keys from first_key on: the weights that dropout left, and
 // the gradients by products of queries and keys.
-#define MAKE_WEIGHTS(left, by_scores)                                                                                  \
-  {                                                                                                                    \
-    REAL4 products[4];                                                                                                 \
-    multiply_rows(products, panels, rows_from(query, e.query, first_query, e.queries, e.columns),                      \
-                  rows_from(key, e.key, first_key, e.keys, e.columns));                                                \
-    UNROLL for (int i = 0; i < 4; ++i) vstore4(products[i] * scale, 0, left[i]);                                       \
-    multiply_rows(products, panels, rows_from(grad_output, grad_strides, first_query, e.queries, e.value_columns),     \
-                  rows_from(value, e.value, first_key, e.keys, e.value_columns));                                      \
-    const uint kept =                                                                                                  \
-        e.threshold ? kept_ones(batch, first_query + 4 * y, first_key + 4 * x, e, seed, offset) : ALL_KEPT;                          \
-    UNROLL for (int i = 0; i < 4; ++i) {                                                                               \
-      vstore4(products[i], 0, by_scores[i]);                                                                           \
-      const int q = first_query + 4 * y + i;                                                                           \
-      const REAL shift = q < e.queries ? shift_of(log_sums[q]) : (REAL)0, dot = q < e.queries ? dots[q] : (REAL)0;     \
-      UNROLL for (int j = 0; j < 4; ++j) {                                                                             \
-        const int k = first_key + 4 * x + j;                                                                           \
-        const bool met = is_met(q, k, e);                                                                              \
-        const REAL likely = met ? exp(masked_score(left[i][j], q, k, e, keep, bias) - shift) : (REAL)0;                \
-        const bool is_left = IS_KEPT(kept, i, j);                                                                      \
-        left[i][j] = is_left ? likely * kept_scale : (REAL)0;                                                          \
-        by_scores[i][j] = is_left ? by_scores[i][j] * kept_scale : (REAL)0;                                            \
-        by_scores[i][j] = met ? likely * (by_scores[i][j] - dot) : (REAL)0;                                            \
-      }                                                                                                                \
-    }                                                                                                                  \
+#define MAKE_WEIGHTS(left, by_scores)                                                                              \
+  {                                                                                                                \
+    REAL4 products[4];                                                                                             \
+    multiply_rows(products, panels, rows_from(query, e.query, first_query, e.queries, e.columns),                  \
+                  rows_from(key, e.key, first_key, e.keys, e.columns));                                            \
+    UNROLL for (int i = 0; i < 4; ++i) vstore4(products[i] * scale, 0, left[i]);                                   \
+    multiply_rows(products, panels, rows_from(grad_output, grad_strides, first_query, e.queries, e.value_columns), \
+                  rows_from(value, e.value, first_key, e.keys, e.value_columns));                                  \
+    const uint kept =                                                                                              \
+        e.threshold ? kept_ones(batch, first_query + 4 * y, first_key + 4 * x, e, seed, offset) : ALL_KEPT;        \
+    UNROLL for (int i = 0; i < 4; ++i) {                                                                           \
+      vstore4(products[i], 0, by_scores[i]);                                                                       \
+      const int q = first_query + 4 * y + i;                                                                       \
+      const REAL shift = q < e.queries ? shift_of(log_sums[q]) : (REAL)0, dot = q < e.queries ? dots[q] : (REAL)0; \
+      UNROLL for (int j = 0; j < 4; ++j) {                                                                         \
+        const int k = first_key + 4 * x + j;                                                                       \
+        const bool met = is_met(q, k, e);                                                                          \
+        const REAL likely = met ? exp(masked_score(left[i][j], q, k, e, keep, bias) - shift) : (REAL)0;            \
+        const bool is_left = IS_KEPT(kept, i, j);                                                                  \
+        left[i][j] = is_left ? likely * kept_scale : (REAL)0;                                                      \
+        by_scores[i][j] = is_left ? by_scores[i][j] * kept_scale : (REAL)0;                                        \
+        by_scores[i][j] = met ? likely * (by_scores[i][j] - dot) : (REAL)0;                                        \
+      }                                                                                                            \
+    }                                                                                                              \
   }
 
 __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))

@@ -268,8 +268,8 @@ inline float largest_of_quad(float value) {
 #define STORE_RESULT STORE
 #endif
 // Rows of a result [batch, rows, columns] that is contiguous, from row `first` on. Whether all are finite.
-inline bool store_scaled(__global RESULT *result, float (*sums)[4], const float scale, const long batch, const int first,
-                         const int lines, const int columns) {
+inline bool store_scaled(__global RESULT *result, float (*sums)[4], const float scale, const long batch,
+                         const int first, const int lines, const int columns) {
   FLASH_LANE;
   bool are_finite = true;
   UNROLL for (int d = 0; d < WIDTHS; ++d)

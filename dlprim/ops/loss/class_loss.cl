@@ -335,14 +335,14 @@ __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const S
   }
 #else
   const int step = get_local_size(0);
-#define PUT_GRADIENT(row, at, c)                                                                                         \
-  {                                                                                                                      \
-    const long t = target ? target[row] : -1;                                                                            \
-    const int left_out = target && (t == r.ignore_index || t < 0 || t >= r.classes);                                     \
-    const REAL probability = SOFTMAX(LOGIT(c), vload2(row, normalizers));                                                \
-    const REAL gradient = logit_gradient(c, t, vload2(row, factors), probability,                                        \
-                                         has_spread_labels(labels) ? MASS(c) : (REAL)0, labels.smoothing, weight);       \
-    STORE(dx, at + (long)(c)*r.positions, left_out ? (REAL)0 : gradient);                                                \
+#define PUT_GRADIENT(row, at, c)                                                                                   \
+  {                                                                                                                \
+    const long t = target ? target[row] : -1;                                                                      \
+    const int left_out = target && (t == r.ignore_index || t < 0 || t >= r.classes);                               \
+    const REAL probability = SOFTMAX(LOGIT(c), vload2(row, normalizers));                                          \
+    const REAL gradient = logit_gradient(c, t, vload2(row, factors), probability,                                  \
+                                         has_spread_labels(labels) ? MASS(c) : (REAL)0, labels.smoothing, weight); \
+    STORE(dx, at + (long)(c)*r.positions, left_out ? (REAL)0 : gradient);                                          \
   }
   if (has_long_rows) {  // whose classes are consecutive: some groups for each
     const int groups = (r.classes + CLASSES_OF_ITEM * step - 1) / (CLASSES_OF_ITEM * step);

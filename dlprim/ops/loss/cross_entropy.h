@@ -23,9 +23,10 @@ Dims cross_entropy_normalizer_shape(const Dims& logits);
  * logits: [C], [N, C] or [N, C, d1, …], floating. target: class indices (int64) or class probabilities (the
  * logits' shape and dtype); see class_loss_extents. weight: [C] of the logits' dtype, or nullptr. loss:
  * class_loss_shape, of the logits' dtype or of the one that sums are taken in. total_weight: [], what `mean`
- * divides by; normalizers: cross_entropy_normalizer_shape, of each row the largest logit and the logarithm of
- * the sum of exponentials less it; both float32 (float64 for float64), kept for the backward pass. All
- * contiguous; precondition: no overlap. A target outside [0, C) raises IndexError at the next waiting point.
+ * divides by. normalizers: cross_entropy_normalizer_shape, of each row the largest logit and the logarithm of
+ * the sum of exponentials less it. Both are float32 (float64 for float64) and kept for the backward pass. All
+ * are contiguous; precondition: no overlap. A target outside [0, C) raises IndexError at the next waiting
+ * point.
  */
 void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& target, const Tensor* weight,
                            const CrossEntropyOptions& options, const Tensor& loss, const Tensor& total_weight,

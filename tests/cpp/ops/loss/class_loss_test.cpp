@@ -171,7 +171,7 @@ TEST(CrossEntropy, LargeLogitsKeepTheirDigits) {
     }
 }
 
-// Of scores of 16 bits, in float32: what float32 scores of the same values give.
+// Scores of 16 bits give the float32 loss that float32 scores of the same values give.
 TEST(CrossEntropy, WideLosses) {
   Queue& queue = device().queue();
   for (const DType dtype : {DType::bfloat16, DType::float16})
