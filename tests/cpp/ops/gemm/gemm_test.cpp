@@ -520,6 +520,32 @@ TEST(Gemm, ProductsWhoseOperandsAreLargeArePackedInSlabs) {
   }
 }
 
+// Parts are products of their own: an implementation that makes them one after another makes the whole.
+TEST(Gemm, SlabsMakeTheWhole) {
+  constexpr std::int64_t batches = 3, m = 37, n = 20, k = 1100;
+  Queue& queue = device().queue();
+  const auto drawn = [&](const Dims& shape, std::uint64_t seed) {
+    const Tensor t = queue.scratch(shape);
+    random_normal(queue, t, 0, 1, {seed, 0});
+    return t;
+  };
+  const Tensor a = drawn({batches, k, m}, 1), b = drawn({batches, k, n}, 2), bias = drawn({n}, 3),
+               before = drawn({batches, m, n}, 4), whole = queue.scratch(before.shape),
+               c = queue.scratch(before.shape);
+  const bool on_cpu = device().info().runs_cpu_kernels();
+  const GemmImplementation& product = gemm_implementation(on_cpu ? "cpu_tiles" : "simt_64x64");
+  const GemmProblem p{a,     b, c, &bias, 0.5, 2, MatmulPrecision::highest, batches, m, n, k,
+                      k * m, 1, m, k * n, n,   1};
+  for (const ProductSlabs& slabs : {ProductSlabs{1, 16}, ProductSlabs{2, m}, ProductSlabs{batches, m}}) {
+    SCOPED_TRACE(slabs.count(p));
+    copy(queue, before, whole);
+    copy(queue, before, c);
+    gemm(queue, a.transposed(), b, whole, 0.5, 2, &bias);
+    slabs.each(p, [&](const GemmProblem& part) { product.run(queue, part); });
+    expect_close(download_values(c), download_values(whole), 1e-5, 2e-4);
+  }
+}
+
 TEST(Gemm, EveryImplementationOfALargeOddLine) {
   if (device().info().runs_cpu_kernels()) GTEST_SKIP() << "no implementation for CPUs packs";
   constexpr std::int64_t m = 8211, n = 24, k = 16385;  // 269 MB of 16-bit numbers
