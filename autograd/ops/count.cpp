@@ -14,6 +14,8 @@
 #include "autograd/ops/sort.h"
 #include "autograd/ops/views.h"
 #include "autograd/tensor/creation.h"
+#include "dlprim/ops/index/count.h"
+#include "dlprim/ops/sort/search.h"
 
 namespace ocl {
 namespace {
@@ -25,24 +27,20 @@ void require_comparable(const char* op, const Tensor& a) {
   require<TypeError>(a.dtype() != DType::boolean, op, ": expected numbers, got bool");
 }
 
-/** The number of leading elements of the rows of `sequences` [rows, n] that stand before each of `values`
- * [rows, m]: those below it, or with `right` those not above it. Halves the range that is left in each step.
- */
+/** The places of `values` [rows, m] in `sequences` [rows, n]: dlprim::places_in_order. */
 Tensor places_in_order(const Tensor& sequences, const Tensor& values, bool right) {
-  const std::int64_t n = sequences.size(1);
-  Tensor low = zeros(values.shape().vector(), DType::int64, values.device());
-  if (n == 0 || values.numel() == 0) return low;
-  Tensor high = full(values.shape().vector(), n, DType::int64, values.device());
-  for (std::int64_t left = n; left > 0; left /= 2) {
-    const Tensor middle = floor_divide(low + high, 2);
-    const Tensor element = gather(sequences, 1, clamp_max(middle, n - 1));
-    // NaN is before nothing.
-    const Tensor stands_before = logical_not(right ? gt(element, values) : ge(element, values));
-    const Tensor is_open = lt(low, high);
-    low = where(logical_and(stands_before, is_open), middle + 1, low);
-    high = where(stands_before, high, middle);
-  }
-  return low;
+  const Tensor in_order = contiguous(sequences), looked_up = contiguous(values);
+  const dlprim::Tensor places = dlprim::Tensor::empty(*values.device(), looked_up.shape(), DType::int64);
+  dlprim::places_in_order(values.device()->queue(), in_order.data(), looked_up.data(), right, places);
+  return Tensor(places);
+}
+
+/** How often each of [0, bins) occurs in `places`, int64 [n]: int64 [bins]. */
+Tensor counts_of(const Tensor& places, std::int64_t bins) {
+  const Tensor given = contiguous(places);
+  const dlprim::Tensor counts = dlprim::Tensor::empty(*given.device(), {bins}, DType::int64);
+  dlprim::count_places(given.device()->queue(), given.data(), counts);
+  return Tensor(counts);
 }
 
 Tensor places_of(const char* op, const Tensor& sequence, const Tensor& values, bool right, bool out_int32) {
@@ -214,10 +212,9 @@ Tensor bincount(const Tensor& a, const Tensor& weights, std::int64_t minlength) 
   const Tensor places = to(a, DType::int64);
   const std::vector<std::int64_t> range = stack({min(places), max(places)}, 0).to_vector<std::int64_t>();
   require(range[0] >= 0, "bincount: only supports 1-d non-negative integral inputs, got ", range[0]);
-  const Tensor counts = zeros({std::max(range[1] + 1, minlength)}, dtype, a.device());
-  const Tensor source =
-      weights.defined() ? to(weights.detach(), dtype) : ones(a.shape().vector(), dtype, a.device());
-  return index_add(counts, 0, places, source);
+  const std::int64_t bins = std::max(range[1] + 1, minlength);
+  if (!weights.defined()) return counts_of(places, bins);
+  return index_add(zeros({bins}, dtype, a.device()), 0, places, to(weights.detach(), dtype));
 }
 
 Tensor histc(const Tensor& a, std::int64_t bins, const Scalar& min, const Scalar& max) {
@@ -245,12 +242,10 @@ Tensor histc(const Tensor& a, std::int64_t bins, const Scalar& min, const Scalar
       numbers.dtype() == DType::float32 ? static_cast<float>(high) - static_cast<float>(low) : high - low;
   const Tensor position = floor(div(mul(numbers - low, static_cast<double>(bins)), width));
   const Tensor is_inside = logical_and(ge(numbers, low), le(numbers, high));
-  // Elements outside the range are counted in one more place, which is dropped.
+  // Elements outside the range have no place among the bins.
   const Tensor place =
-      where(is_inside, clamp(to(where(is_inside, position, 0), DType::int64), 0, bins - 1), bins);
-  const Tensor counts = index_add(zeros({bins + 1}, DType::int64, a.device()), 0, place,
-                                  ones({flat.numel()}, DType::int64, a.device()));
-  return to(narrow(counts, 0, 0, bins), a.dtype());
+      where(is_inside, clamp(to(where(is_inside, position, 0), DType::int64), 0, bins - 1), -1);
+  return to(counts_of(place, bins), a.dtype());
 }
 
 }  // namespace ocl

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from torch_ocl import _C
 from torch_ocl._devices import Device, index_of
@@ -39,7 +39,8 @@ class DeviceProperties:
 def get_device_properties(device: Device = None) -> DeviceProperties:
     """The properties of a device (torch.cuda.get_device_properties)."""
     known = _C.device_properties(index_of(device))
-    return DeviceProperties(multi_processor_count=known.pop("max_compute_units"), **known)
+    known["multi_processor_count"] = known["max_compute_units"]
+    return DeviceProperties(**{field.name: known[field.name] for field in fields(DeviceProperties)})
 
 
 def get_device_name(device: Device = None) -> str:

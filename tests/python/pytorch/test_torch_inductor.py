@@ -162,7 +162,7 @@ def test_bool():
 
 
 def test_float64():
-    if not torch.ocl.get_device_properties()["has_fp64"]:
+    if not torch.ocl.get_device_properties().has_fp64:
         pytest.skip("NOT TESTED: the device has no float64")
     x = torch.randn(11, 40, dtype=torch.float64)
     ours = torch.compile(lambda x: (F.gelu(x), x.softmax(-1), x.var(0), x.amax(-1), x.argmin(0), x.sum()))(

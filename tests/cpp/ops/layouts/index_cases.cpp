@@ -1,8 +1,10 @@
 #include "dlprim/ops/index/accumulate.h"
+#include "dlprim/ops/index/count.h"
 #include "dlprim/ops/index/nonzero.h"
+#include "dlprim/ops/sort/search.h"
 #include "tests/cpp/ops/layouts/cases.h"
 
-// Moving and adding by an index, triangles, the places of true elements.
+// Moving and adding by an index, triangles, the places of true elements and of values in order, counts.
 namespace testing_support {
 
 using namespace dlprim;
@@ -66,6 +68,24 @@ void draw_join_indices(Draw& d) {
   });
 }
 
+void draw_count_places(Draw& d) {
+  const std::int64_t bins = d.size_or_none(40);
+  const Tensor *places = d.operand("places", Role::input, DType::int64, d.shape(0, 2), d.whole(-2, 41)),
+               *counts = d.output("counts", {bins}, DType::int64);
+  d.calls([=](Queue& queue) { count_places(queue, *places, *counts); });
+}
+
+void draw_places_in_order(Draw& d) {
+  const std::int64_t rows = d.size_or_none(5);
+  const DType dtype = moved_dtype(d);
+  const Dims in_order{rows, d.size_or_none(40)}, looked_up{rows, d.size_or_none(33)};
+  const Tensor *sequences = d.operand("sequences", Role::input, dtype, in_order, d.whole(0, 99)),
+               *values = d.operand("values", Role::input, dtype, looked_up, d.whole(0, 99)),
+               *places = d.output("places", looked_up, DType::int64);
+  const bool right = d.coin();
+  d.calls([=](Queue& queue) { places_in_order(queue, *sequences, *values, right, *places); });
+}
+
 void draw_triangle(Draw& d) {
   const Dims shape = d.shape(2, 4);
   const DType dtype = moved_dtype(d);
@@ -99,10 +119,15 @@ void draw_write_true(Draw& d) {
 }  // namespace
 
 LayoutCases index_cases() {
-  return {{"read_places", draw_read_places},     {"write_places", draw_write_places},
-          {"add_at_places", draw_add_at_places}, {"join_indices", draw_join_indices},
-          {"triangle", draw_triangle},           {"count_true", draw_count_true},
-          {"write_true", draw_write_true}};
+  return {{"read_places", draw_read_places},
+          {"write_places", draw_write_places},
+          {"add_at_places", draw_add_at_places},
+          {"join_indices", draw_join_indices},
+          {"triangle", draw_triangle},
+          {"count_true", draw_count_true},
+          {"write_true", draw_write_true},
+          {"count_places", draw_count_places},
+          {"places_in_order", draw_places_in_order}};
 }
 
 }  // namespace testing_support
