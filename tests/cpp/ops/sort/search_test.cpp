@@ -54,9 +54,9 @@ TEST(PlacesInOrder, AreThoseOfTheStandardLibrary) {
 TEST(PlacesInOrder, SpecialValues) {
   constexpr double inf = std::numeric_limits<double>::infinity(),
                    nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<double> sequence{-inf, -1, 0, 2, inf, nan}, values{-inf, -0.0, inf, nan, 1};
-  EXPECT_EQ(found(sequence, values, DType::float32, 1, false), (std::vector<double>{0, 2, 4, 6, 3}));
-  EXPECT_EQ(found(sequence, values, DType::float32, 1, true), (std::vector<double>{1, 3, 6, 6, 3}));
+  const std::vector<double> sequence{-inf, -1, 0, 2, inf}, values{-inf, -0.0, inf, nan, 1};
+  EXPECT_EQ(found(sequence, values, DType::float32, 1, false), (std::vector<double>{0, 2, 4, 5, 3}));
+  EXPECT_EQ(found(sequence, values, DType::float32, 1, true), (std::vector<double>{1, 3, 5, 5, 3}));
 }
 
 TEST(PlacesInOrder, LargeWholeNumbersKeepTheirDigits) {
