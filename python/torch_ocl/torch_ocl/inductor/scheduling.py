@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import warnings
 from typing import Any
 
 import torch
@@ -25,11 +23,6 @@ class OclScheduling(SIMDScheduling):
 
     kernel_type = OclKernel
 
-    def __init__(self, scheduler: Any) -> None:
-        super().__init__(scheduler)
-        if scheduler is not None and config.triton.cudagraphs:
-            _warn_of_graphs()
-
     @classmethod
     def get_backend_features(cls, device: torch.device) -> OrderedSet[BackendFeature]:
         return OrderedSet([BackendFeature.INPLACE_BUFFERS])
@@ -47,15 +40,6 @@ class OclScheduling(SIMDScheduling):
         source = src_code.replace(str(Placeholder.KERNEL_NAME), name)
         wrapper.define_kernel(variable, source, f"{origins}\n{detailed_origins}", gpu=False)
         return variable
-
-
-@functools.cache
-def _warn_of_graphs() -> None:
-    warnings.warn(
-        "torch.compile on ocl devices captures no graphs, which this mode asks for: capture steps by "
-        "torch.ocl.OCLGraph (docs/pytorch.md)",
-        stacklevel=2,
-    )
 
 
 class _Calls:
@@ -80,7 +64,9 @@ class OclWrapper(_Calls, PythonWrapperCodegen):
 
     def write_header(self) -> None:
         super().write_header()
-        self.imports.writeline("from torch_ocl.inductor.runtime import CompiledKernel")
+        self.imports.writeline("from torch_ocl.inductor.runtime import CompiledKernel, warn_of_graphs")
+        if config.triton.cudagraphs:
+            self.imports.writeline("warn_of_graphs()")
 
 
 class OclSubgraphWrapper(_Calls, SubgraphPythonWrapperCodegen):
