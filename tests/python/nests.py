@@ -35,3 +35,10 @@ def assert_nests_close(actual, expected):
     np.testing.assert_allclose(
         actual.detach().cpu().numpy(), expected.detach().numpy(), rtol=1e-9, atol=1e-11
     )
+
+
+def check(run, *nests):
+    """Compares ``run(lib, *tensors)`` of both libraries; gives ours."""
+    expected, actual = on_both(run, *nests)
+    assert_nests_close(actual, expected)
+    return actual

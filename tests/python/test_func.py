@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 import torch.func
-from nests import assert_nests_close, on_both
+from nests import check
 from support import has_float64
 
 import ocl
@@ -15,13 +15,6 @@ pytestmark = pytest.mark.skipif(not has_float64(), reason="the device has no flo
 
 
 Point = namedtuple("Point", ["x", "y"])
-
-
-def check(run, *nests):
-    """Compares run(lib, *tensors) of both libraries; gives ours."""
-    expected, actual = on_both(run, *nests)
-    assert_nests_close(actual, expected)
-    return actual
 
 
 def cubes(x):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 import torch.func
-from nests import assert_nests_close, on_both
+from nests import check
 from support import has_float64
 
 import ocl
@@ -20,13 +20,6 @@ RNG = np.random.default_rng(5)
 
 def drawn(*shape):
     return RNG.normal(size=shape)
-
-
-def check(run, *nests):
-    """Compares run(lib, *tensors) of both libraries; gives ours."""
-    expected, actual = on_both(run, *nests)
-    assert_nests_close(actual, expected)
-    return actual
 
 
 # ---- dimensions

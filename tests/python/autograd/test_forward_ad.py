@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 import torch.autograd.forward_ad
-from nests import assert_nests_close, on_both
+from nests import check
 from support import has_float64
 
 import ocl
@@ -15,11 +15,6 @@ RNG = np.random.default_rng(3)
 
 def drawn(*shape):
     return RNG.normal(size=shape)
-
-
-def check(run, *nests):
-    expected, actual = on_both(run, *nests)
-    assert_nests_close(actual, expected)
 
 
 def test_products():
