@@ -12,6 +12,7 @@
 #include "autograd/tape/gradients.h"
 #include "dlprim/core/call_state.h"
 #include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/runtime/pending.h"
 
 namespace ocl {
 namespace {
@@ -219,7 +220,7 @@ void AccumulateGrad::add_to_leaf(const Tensor& gradient) const {
     } else {
       // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
       const bool exclusive =
-          gradient.impl_pointer().use_count() == 1 && gradient.data().storage.use_count() == 1;
+          gradient.impl_pointer().use_count() == 1 && dlprim::holders(gradient.data().storage) == 1;
       const Tensor own = laid_out(gradient, gradient_strides(leaf->data));
       sum = leaf->set_grad(exclusive || !is_same(own, gradient) ? own : gradient.clone());
     }

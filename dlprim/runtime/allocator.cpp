@@ -45,6 +45,7 @@ Storage::~Storage() {
 }
 
 void Storage::share() {
+  device_.queue().enqueue_pending();
   buffer();  // no upload may count on knowing the last command that uses it
   is_shared_ = true;
   device_.queue().await_upload(*this);

@@ -90,6 +90,9 @@ class Storage {
   void share();
   bool is_shared() const { return is_shared_.load(std::memory_order_acquire); }
 
+  /** Whether the memory is an allocator's: nobody outside of the library reaches it unseen. */
+  bool is_allocated() const { return owner_ != nullptr; }
+
   // For transfers (Queue), which do not go through the device's queue.
 
   /** The buffer, for a command that keeps order with the device's queue by itself. */

@@ -1,6 +1,7 @@
 #include "dlprim/runtime/command_graph.h"
 
 #include <array>
+#include <exception>
 #include <utility>
 
 #include "dlprim/core/call_state.h"
@@ -81,14 +82,18 @@ CommandGraph::CommandGraph(Device& device, std::shared_ptr<MemoryPool> pool)
 }
 
 CommandGraph::~CommandGraph() {
-  if (capture::own == this) end();
+  try {
+    if (capture::own == this) end();
+  } catch (const Error&) {  // of what was pending, and is of no use any more
+  }
   AllDraws::of_process().forget(*draws_);
 }
 
 void CommandGraph::begin() {
   require<Error>(!capture::own, "capture: this thread captures already");
   require<Error>(phase_ == Phase::fresh, "capture: this graph has ",
-                 phase_ == Phase::captured ? "been captured" : "a capture under way");
+                 phase_ == Phase::capturing ? "a capture under way" : "been captured");
+  device_.queue().enqueue_pending();
   phase_ = Phase::capturing;
   capture::own = this;
   capture::under_way.fetch_add(1, std::memory_order_release);
@@ -96,9 +101,24 @@ void CommandGraph::begin() {
 
 void CommandGraph::end() {
   require<Error>(capture::own == this, "capture: this thread does not capture into this graph");
+  std::exception_ptr failure;
+  try {
+    device_.queue().enqueue_pending();
+  } catch (...) {
+    failure = std::current_exception();
+  }
   capture::own = nullptr;
   capture::under_way.fetch_sub(1, std::memory_order_release);
-  phase_ = Phase::captured;
+  phase_ = failure ? Phase::failed : Phase::captured;
+  if (failure) std::rethrow_exception(failure);
+}
+
+CommandGraph::Capture::~Capture() {
+  try {
+    graph_.end();
+  } catch (const Error& e) {  // a replay refuses
+    warn_once(e.what());
+  }
 }
 
 CommandGraph::Pause::Pause() : was_paused_(std::exchange(capture::is_paused, true)) {}
@@ -109,6 +129,7 @@ CommandGraph::Pause::~Pause() {
 
 void CommandGraph::replay() {
   refuse_in_capture(device_, "a graph was replayed");
+  require<Error>(phase_ != Phase::failed, "replay: the last commands of the capture could not be enqueued");
   require<Error>(phase_ == Phase::captured, "replay: nothing has been captured");
   const std::lock_guard lock(replaying_);
   for (std::size_t i = 0; i < draws_->next.size(); ++i) draws_->last[i] = draws_->next[i]();

@@ -15,6 +15,7 @@
 #include "dlprim/runtime/capture.h"
 #include "dlprim/runtime/error_word.h"
 #include "dlprim/runtime/opencl.h"
+#include "dlprim/runtime/pending.h"
 #include "dlprim/runtime/range.h"
 
 namespace dlprim {
@@ -67,7 +68,7 @@ class CommandGraph {
   class Capture {
    public:
     explicit Capture(CommandGraph& graph) : graph_(graph) { graph_.begin(); }
-    ~Capture() { graph_.end(); }
+    ~Capture();
     Capture(const Capture&) = delete;
     Capture& operator=(const Capture&) = delete;
 
@@ -163,6 +164,7 @@ class CommandGraph {
   std::vector<std::shared_ptr<Storage>> memory_in_use() const;
 
   Device& device_;
+  PendingSlot pending_;
   std::shared_ptr<MemoryPool> pool_;
   std::vector<Command> commands_;
   std::vector<Argument> arguments_;
@@ -175,7 +177,7 @@ class CommandGraph {
   std::unordered_map<Storage*, std::weak_ptr<Storage>> known_;  // all
   std::mutex drawing_, replaying_;
   std::shared_ptr<Draws> draws_;
-  enum class Phase { fresh, capturing, captured };
+  enum class Phase { fresh, capturing, captured, failed };
   std::atomic<Phase> phase_{Phase::fresh};  // other threads ask
 };
 

@@ -74,6 +74,11 @@ Kernel& Queue::kernel(const char* file, const char* name, const Defines& defines
   return device_.programs().kernel(file, name, defines);
 }
 
+PendingSlot& Queue::pending_slot() {
+  CommandGraph* const graph = capturing(device_);
+  return graph ? graph->pending_ : pending_;
+}
+
 void Queue::begin_launch() {
   graph_ = capturing(device_);
   if (graph_) graph_->begin_launch();
@@ -197,6 +202,7 @@ void Queue::come_after_all_uploads() {
 }
 
 void Queue::note_reached(const Tensor& tensor) {
+  enqueue_pending();
   if (CommandGraph* graph = capturing(device_)) {
     DeviceLock lock(mutex_);
     return graph->keep(*tensor.storage, tensor.storage);
@@ -268,6 +274,7 @@ void Queue::wait(const cl::Event& event) {
 void Queue::write(const Tensor& destination, const void* source, std::size_t bytes, bool non_blocking) {
   if (bytes == 0 || !call_state.has_elements) return;
   refuse_in_capture(device_, "the host's memory was copied to the device");
+  enqueue_pending();
   note_command("write");
   try {
     if (bytes < small_transfer)
@@ -353,6 +360,7 @@ cl::Event Queue::write_locked(const Tensor& destination, const void* source, std
     return {};
   }
   refuse_in_capture(device_, "the host's memory was copied to the device");
+  enqueue_pending();
   note_command("write");
   try {
     Storage& storage = *destination.storage;
@@ -376,6 +384,7 @@ void refuse_without_elements() {
 void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
   refuse_without_elements();
   refuse_in_capture(device_, "the device's memory was read by the host");
+  enqueue_pending();
   note_reading();
   try {
     if (bytes < small_transfer || device_.info().shares_host_memory)
@@ -398,6 +407,7 @@ void Queue::read_pieces(const Tensor& source, std::size_t bytes, const Transfers
   refuse_without_elements();
   if (bytes == 0) return;
   refuse_in_capture(device_, "the device's memory was read by the host");
+  enqueue_pending();
   note_reading();
   try {
     if (device_.info().shares_host_memory) return read_pieces_in_order(source, bytes, consume);
@@ -455,6 +465,7 @@ void Queue::read_pieces_in_order(const Tensor& from, std::size_t bytes, const Tr
 
 void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t bytes) {
   if (bytes == 0 || !call_state.has_elements) return;
+  enqueue_pending();
   DeviceLock lock(mutex_);
   const cl::Buffer &from = source.storage->buffer(), &to = destination.storage->buffer();
   const std::size_t start = region_of(source, bytes).start, end = region_of(destination, bytes).start;
@@ -484,6 +495,7 @@ void Queue::enqueue_copy(const cl::Buffer& source, const cl::Buffer& destination
 void Queue::zero(const Tensor& destination) {
   const std::size_t bytes = static_cast<std::size_t>(destination.numel()) * size_of(destination.dtype);
   if (bytes == 0 || !call_state.has_elements) return;
+  enqueue_pending();
   DeviceLock lock(mutex_);
   Storage& storage = *destination.storage;
   const std::size_t start = region_of(destination, bytes).start;
@@ -519,6 +531,7 @@ void Queue::enqueue_zero(const cl::Buffer& buffer, std::size_t start, std::size_
 void Queue::enqueue_foreign(const char* label, std::initializer_list<const Tensor*> used,
                             const ForeignWork& work) {
   if (!call_state.has_elements) return;
+  enqueue_pending();
   DeviceLock lock(mutex_);
   if (CommandGraph* graph = capturing(device_)) {
     for (const Tensor* tensor : used) graph->keep(*tensor->storage, tensor->storage);
@@ -550,6 +563,7 @@ void Queue::drain() {
 }
 
 Mark Queue::mark(bool with_time) {
+  enqueue_pending();
   try {
     Mark mark;
     const DeviceLock lock(mutex_);
@@ -605,11 +619,13 @@ void Queue::reopen(bool profiling) {
 }
 
 void Queue::start_profiling() {
+  enqueue_pending();
   DeviceLock lock(mutex_);
   if (!profiling_) reopen(true);
 }
 
 std::vector<KernelRecord> Queue::stop_profiling() {
+  enqueue_pending();
   DeviceLock lock(mutex_);
   if (!profiling_) return {};
   drain();

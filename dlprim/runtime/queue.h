@@ -20,6 +20,7 @@
 #include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/mark.h"
 #include "dlprim/runtime/opencl.h"
+#include "dlprim/runtime/pending.h"
 #include "dlprim/runtime/profiler.h"
 #include "dlprim/runtime/program.h"
 #include "dlprim/runtime/range.h"
@@ -68,11 +69,18 @@ class Queue {
   template <class Arguments>
   void launch_arguments(Kernel& kernel, const Range& range, const Arguments& arguments) {
     if (!call_state.has_elements) return;
+    enqueue_pending();
     DeviceLock lock(mutex_);
     begin_launch();
     cl_uint index = 0;
     arguments([&](const auto& value) { set(kernel, index, value); });
     enqueue(kernel, range);
+  }
+
+  /** Enqueues what pends of the calling thread's commands (pending.h). Everything that enqueues, waits or
+   * marks a place begins with it. */
+  void enqueue_pending() {
+    if (pending_count_.load(std::memory_order_acquire) != 0) PendingAccess(*this).enqueue();
   }
 
   /** Fresh contiguous scratch memory; it may be dropped as soon as the work that uses it is enqueued. */
@@ -151,6 +159,8 @@ class Queue {
   }
 
  private:
+  friend class PendingAccess;
+
   template <class T>
   struct is_vector : std::false_type {};
   template <class T>
@@ -184,6 +194,8 @@ class Queue {
     else
       ++index;
   }
+  /** Where the calling thread's work pends. */
+  PendingSlot& pending_slot();
   /** Finds where the launch that begins goes: its arguments are set, or added to a graph. */
   void begin_launch();
   void set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor);
@@ -243,6 +255,8 @@ class Queue {
   };
 
   Device& device_;
+  PendingSlot pending_;
+  std::atomic<int> pending_count_{0};  // of this queue and of graphs
   cl::CommandQueue queue_;
   Transfers transfers_;
   std::mutex handle_;   // of replacing queue_; taken under the others

@@ -25,6 +25,7 @@ class Repeating {
 }  // namespace
 
 void Queue::replay(const CommandGraph& graph) {
+  enqueue_pending();
   const std::vector<std::shared_ptr<Storage>> memory = graph.memory_in_use();
   DeviceLock lock(mutex_);
   graph_ = nullptr;

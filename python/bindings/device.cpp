@@ -5,6 +5,7 @@
 #include "casters.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/kernel_warnings.h"
+#include "dlprim/runtime/pending.h"
 
 namespace {
 
@@ -195,6 +196,12 @@ void bind_device(py::module_& m) {
   m.def("kernel_cache_info", &kernel_cache_info,
         "Where kernel binaries are kept and what this process did with them: path, entries, bytes, hits, "
         "misses, built, build_seconds.");
+  m.def(
+      "set_fusion", &dlprim::set_fusion, py::arg("enabled"),
+      "Whether pointwise operators wait for those behind them, so that several over the same elements become "
+      "one kernel; their bits are the same. On at first, unless the environment has OCL_FUSION=off. Of this "
+      "process.");
+  m.def("get_fusion", &dlprim::fusion, "What set_fusion was given last.");
   m.def("manual_seed", &ocl::manual_seed, py::arg("seed"), "Seeds the random numbers of every device.");
   m.def("manual_seed_all", &ocl::manual_seed, py::arg("seed"), "Seeds the random numbers of every device.");
   m.def("initial_seed", &ocl::initial_seed, "The seed of the last manual_seed.");

@@ -36,7 +36,7 @@ struct ChainStep {
  * own parameters.
  */
 struct PointwiseChain {
-  static constexpr std::size_t max_inputs = 8, max_outputs = 4, max_steps = 16, max_parameters = 32;
+  static constexpr std::size_t max_inputs = 8, max_outputs = 8, max_steps = 16, max_parameters = 32;
 
   DType dtype;  // floating: of the inputs that are no conditions, and of the results that are not bool
   std::vector<ChainStep> steps;

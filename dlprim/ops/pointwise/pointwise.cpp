@@ -10,6 +10,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/layout.h"
 #include "dlprim/core/memory_format.h"
+#include "dlprim/ops/pointwise/fusion.h"
 #include "dlprim/ops/pointwise/pointwise_source.h"
 #include "dlprim/ops/pointwise/powers.h"
 #include "dlprim/runtime/alignment.h"
@@ -72,15 +73,31 @@ Tensor as_dtype(Queue& queue, const Tensor& t, DType dtype) {
   return converted;
 }
 
-/** The arguments of a variant's launch: tensors of its dtypes and of one shape, and numbers. */
+/** The tensors and numbers of a call, in the order of the kernel's parameters. */
 struct Arguments {
-  std::vector<Tensor> inputs, outputs;
-  std::vector<Scalar> numbers, parameters;
+  std::vector<const Tensor*> inputs, outputs;
+  std::vector<const Scalar*> numbers, parameters;
+  unsigned are_numbers = 0;  // bit i: variable i is a number
 
-  bool are_contiguous() const {
-    const auto is_contiguous = [](const Tensor& t) { return t.is_contiguous(); };
-    return std::all_of(inputs.begin(), inputs.end(), is_contiguous) &&
-           std::all_of(outputs.begin(), outputs.end(), is_contiguous);
+  explicit Arguments(const PointwiseCall& call) {
+    inputs.reserve(call.inputs.size());
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+      if (const auto* number = std::get_if<Scalar>(&call.inputs[i])) {
+        are_numbers |= 1u << i;
+        numbers.push_back(number);
+      } else {
+        inputs.push_back(&std::get<Tensor>(call.inputs[i]));
+      }
+    }
+    for (const Tensor& output : call.outputs) outputs.push_back(&output);
+    for (const Scalar& parameter : call.parameters) parameters.push_back(&parameter);
+  }
+
+  template <class Predicate>
+  bool all_tensors(const Predicate& predicate) const {
+    const auto holds = [&](const Tensor* t) { return predicate(*t); };
+    return std::all_of(inputs.begin(), inputs.end(), holds) &&
+           std::all_of(outputs.begin(), outputs.end(), holds);
   }
 };
 
@@ -91,9 +108,9 @@ struct Walk {
 
   Walk(const Arguments& arguments, const Dims& shape, std::size_t input_slots) {
     std::vector<Dims> strides;
-    for (const std::vector<Tensor>* tensors : {&arguments.inputs, &arguments.outputs})
+    for (const std::vector<const Tensor*>* tensors : {&arguments.inputs, &arguments.outputs})
       for (std::size_t k = 0; k < tensors->size(); ++k) {
-        strides.push_back((*tensors)[k].strides);
+        strides.push_back((*tensors)[k]->strides);
         slots.push_back((tensors == &arguments.outputs ? input_slots : 0) + k);
       }
     layout = elementwise_layout(shape, strides);
@@ -111,14 +128,19 @@ DeviceCheck divisor_check(const PointwiseProgram& program) {
   return checks.emplace(&program, check).first->second;
 }
 
-void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, const Arguments& arguments) {
+}  // namespace
+
+void launch_now(Queue& queue, const PointwiseCall& call) {
+  const Arguments arguments(call);
+  const PointwiseVariant variant{*call.expression, call.compute, arguments.are_numbers};
+  const Dims& shape = call.outputs.front().shape;
   const PointwiseProgram& program = *variant.expression.program;
   const PointwiseSlots& slots = program.slots();
-  for (const std::vector<Tensor>* tensors : {&arguments.inputs, &arguments.outputs})
-    for (const Tensor& t : *tensors)
-      if (t.dtype == DType::float64) require_floating(DType::float64, queue.device(), program.name().c_str());
+  if (!arguments.all_tensors([](const Tensor& t) { return t.dtype != DType::float64; }))
+    require_floating(DType::float64, queue.device(), program.name().c_str());
   std::optional<Walk> walk;  // of most calls there is nothing to be said
-  if (!arguments.are_contiguous()) walk.emplace(arguments, shape, slots.inputs);
+  if (!arguments.all_tensors([](const Tensor& t) { return t.is_contiguous(); }))
+    walk.emplace(arguments, shape, slots.inputs);
   const bool flat = !walk || walk->layout.is_flat();
   // The last item of a kernel whose items take several elements counts beyond the last one.
   const bool wide_index = (walk && !walk->layout.fits_32_bits()) ||
@@ -141,12 +163,12 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
                                           std::min<int>(MAX_GROUP, device.max_work_group));
 
   queue.launch_arguments(kernel, range, [&](auto&& set) {
-    const auto set_tensors = [&](const std::vector<Tensor>& tensors, std::size_t count) {
-      for (std::size_t k = 0; k < count; ++k) set(Optional{k < tensors.size() ? &tensors[k] : nullptr});
+    const auto set_tensors = [&](const std::vector<const Tensor*>& tensors, std::size_t count) {
+      for (std::size_t k = 0; k < count; ++k) set(Optional{k < tensors.size() ? tensors[k] : nullptr});
     };
-    const auto set_numbers = [&](const std::vector<Scalar>& numbers, std::size_t count) {
+    const auto set_numbers = [&](const std::vector<const Scalar*>& numbers, std::size_t count) {
       for (std::size_t k = 0; k < count; ++k) {
-        const Scalar number = k < numbers.size() ? numbers[k] : Scalar(0);
+        const Scalar number = k < numbers.size() ? *numbers[k] : Scalar(0);
         if (variant.dtype == DType::float64)
           set(number.real());
         else if (is_floating(variant.dtype))
@@ -165,8 +187,7 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
         if (!cpu) set_divisors(packed);
       set(packed);
     };
-    if (checks_divisors(program, variant.dtype))
-      set(divisor_check(program).spoiling(arguments.outputs.front()));
+    if (checks_divisors(program, variant.dtype)) set(divisor_check(program).spoiling(call.outputs.front()));
     set_tensors(arguments.inputs, slots.inputs);
     set_tensors(arguments.outputs, slots.outputs);
     set_numbers(arguments.numbers, slots.numbers);
@@ -179,35 +200,45 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   });
 }
 
-void compute_expression(Queue& queue, const PointwiseExpression& expression, DType compute,
-                        const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
-                        const std::vector<Tensor>& outputs) {
-  const Dims& shape = outputs.front().shape;
-  if (product(shape) == 0) return;
+namespace {
 
-  PointwiseVariant variant{expression, compute, 0};
-  Arguments arguments;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (const auto* number = std::get_if<Scalar>(&inputs[i])) {
-      require(expression.may_be_number >> i & 1u, expression.program->name(), ": input ",
-              expression.variables[i], " cannot be a number");
-      variant.numbers |= 1u << i;
-      arguments.numbers.push_back(*number);
-    } else {
-      const Tensor t = as_dtype(queue, std::get<Tensor>(inputs[i]), variant.input_dtype(i));
-      arguments.inputs.push_back(t.shape == shape ? t : t.expanded(shape));
-    }
+void require_tensor(const PointwiseCall& call) {
+  const PointwiseExpression& expression = *call.expression;
+  bool has_tensor = call.inputs.empty();
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const bool is_number = std::holds_alternative<Scalar>(call.inputs[i]);
+    require(!is_number || (expression.may_be_number >> i & 1u), expression.program->name(), ": input ",
+            expression.variables[i], " cannot be a number");
+    has_tensor = has_tensor || !is_number;
   }
-  require(inputs.empty() || !arguments.inputs.empty(), expression.program->name(),
-          ": expected a tensor among the inputs, got numbers only");
-  arguments.parameters = parameters;
-  for (const Tensor& output : outputs)
-    arguments.outputs.push_back(output.dtype == variant.output_dtype()
-                                    ? output
-                                    : Tensor::empty(queue.device(), shape, variant.output_dtype()));
-  launch(queue, variant, shape, arguments);
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].dtype != variant.output_dtype()) copy(queue, arguments.outputs[i], outputs[i]);
+  require(has_tensor, expression.program->name(), ": expected a tensor among the inputs, got numbers only");
+}
+
+/** Gives the inputs the dtypes that the expression takes, and the outputs' shape. */
+void prepare_inputs(Queue& queue, PointwiseCall& call) {
+  const PointwiseVariant variant{*call.expression, call.compute, 0};
+  const Dims& shape = call.outputs.front().shape;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i)
+    if (auto* const t = std::get_if<Tensor>(&call.inputs[i])) {
+      if (t->dtype != variant.input_dtype(i)) *t = as_dtype(queue, *t, variant.input_dtype(i));
+      if (t->shape != shape) *t = t->expanded(shape);
+    }
+}
+
+/** Outputs of other dtypes are converted behind the launch. */
+void evaluate(Queue& queue, PointwiseCall call) {
+  if (product(call.outputs.front().shape) == 0) return;
+  require_tensor(call);
+  prepare_inputs(queue, call);
+  const DType dtype = PointwiseVariant{*call.expression, call.compute, 0}.output_dtype();
+  std::vector<std::pair<Tensor, Tensor>> conversions;
+  for (Tensor& output : call.outputs)
+    if (output.dtype != dtype) {
+      conversions.emplace_back(Tensor::empty(queue.device(), output.shape, dtype), output);
+      output = conversions.back().first;
+    }
+  if (!put_off(queue, call)) launch_now(queue, call);
+  for (const auto& [computed, output] : conversions) copy(queue, computed, output);
 }
 
 }  // namespace
@@ -220,10 +251,9 @@ void pointwise(Queue& queue, const PointwiseExpression& expression, DType comput
   const auto* const number =
       exponent < 0 ? nullptr : std::get_if<Scalar>(&inputs[static_cast<std::size_t>(exponent)]);
   const PointwiseExpression* const special = number ? special_power(expression, *number, compute) : nullptr;
-  if (!special) return compute_expression(queue, expression, compute, inputs, parameters, outputs);
-  std::vector<PointwiseOperand> others = inputs;
-  others.erase(others.begin() + exponent);
-  compute_expression(queue, *special, compute, others, parameters, outputs);
+  PointwiseCall call{special ? special : &expression, compute, inputs, parameters, outputs};
+  if (special) call.inputs.erase(call.inputs.begin() + exponent);
+  evaluate(queue, std::move(call));
 }
 
 void fill(Queue& queue, const Tensor& destination, Scalar value) {
