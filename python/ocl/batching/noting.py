@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ocl._C import Tensor
-from ocl.batching.example import READS, WRITTEN, Example, current, tensors_in
+from ocl.batching.example import READS, WRITTEN, Example, current
+from ocl.seam.parts import tensors_in
 
 __all__ = ["methods_note"]
 
