@@ -128,6 +128,7 @@ class _Builder:
         self.values: dict[tuple, Value] = {}
         self.live: set[int] = set()
         self.stale: dict[tuple, str] = {}
+        self.within: dict[int, str] = {}  # memory that an operator made, by its name
         self.counts: dict[str, int] = {}
         self.written = calls.last_writes(self.base.entries)
         self.found = Graph([], [])
@@ -228,6 +229,8 @@ class _Builder:
             )
         if key in self.values:
             return self.values[key]
+        if key[0] in self.within and key[0] not in self.live:
+            raise CaptureError(f"capture: {what} takes a result of {self.within[key[0]]} that is not told of")
         if key[0] in self.live and tensor.numel():
             raise CaptureError(
                 f"capture: {what} takes a view of shape {list(tensor.shape)} that no operator made"
@@ -246,6 +249,10 @@ class _Builder:
     def _add(self, entry: calls.Entry, arguments: dict) -> None:
         what = entry.name
         flat = [dict(parts.parts(run.arguments[self.place])) for run in self.runs]
+        known = {_C._storage_key(t) for t in tensors_in(entry.arguments)}
+        for made in (t for each in entry.inner for t in tensors_in(each.arguments)):
+            if _C._storage_key(made) not in known:
+                self.within.setdefault(_C._storage_key(made), what)
         in_place = performing.is_in_place(entry.name, entry.arguments)
 
         def given(path: tuple, leaf: Any) -> Any:

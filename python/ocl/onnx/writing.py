@@ -189,4 +189,4 @@ def dims_of(node: Node, value: Value, key: str = "dims") -> list[int]:
     """The dimensions of a reduction, all where none are named."""
     dims = node.arguments.get(key)
     dims = [dims] if isinstance(dims, int) else dims
-    return [d % max(value.ndim, 1) for d in dims] if dims else list(range(value.ndim))
+    return [d % value.ndim for d in dims] if dims and value.ndim else list(range(value.ndim))

@@ -43,7 +43,13 @@ def conv(w: Writer, node: Node) -> str:
         "kernel_shape": kernel,
     }
     if transposed:
-        options["output_padding"] = _spread(a["output_padding"], n)
+        more = _spread(a["output_padding"], n)
+        for d in range(n):
+            if more[d] >= stride[d]:  # which onnxruntime refuses: less is cut off at the end instead
+                if more[d] > pads[n + d]:
+                    raise NotWritable(f"with output_padding {more[d]} above stride and padding")
+                pads[n + d], more[d] = pads[n + d] - more[d], 0
+        options["output_padding"] = more
     kind = "ConvTranspose" if transposed else "Conv"
     return batched(w, x, n, lambda given: w.op(kind, given, weight, a["bias"], **options))
 

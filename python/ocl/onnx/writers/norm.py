@@ -102,6 +102,8 @@ def group_norm(w: Writer, node: Node) -> str:
 @writes("instance_norm")
 def instance_norm(w: Writer, node: Node) -> str:
     a, x = node.arguments, node.arguments["input"]
+    if a["use_input_stats"] and a["running_mean"] is not None:
+        raise NotWritable("that moves its running statistics")
     if not a["use_input_stats"]:
         return _by_statistics(w, a, x)
     computed = compute_dtype(x.dtype)

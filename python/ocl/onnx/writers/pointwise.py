@@ -25,11 +25,17 @@ _FLOATING = (ocl.float16, ocl.bfloat16, ocl.float32, ocl.float64)
 
 
 def _given(w: Writer, node: Node, dtype: ocl.dtype) -> list[str]:
-    """The inputs in a dtype; numbers as constants."""
-    return [
-        w.cast(each, dtype) if isinstance(each, Value) else w.constant(each, dtype)
-        for each in node.arguments["inputs"]
-    ]
+    """The inputs in a dtype; numbers as constants. Where the operator computes in uint8 all of them wrap."""
+    wraps = _promoted(node) == ocl.uint8
+    made = []
+    for each in node.arguments["inputs"]:
+        if not isinstance(each, Value):
+            made.append(w.constant(int(each) % 256 if wraps else each, dtype))
+        elif wraps and each.dtype != ocl.uint8:
+            made.append(w.cast(w.cast(each, ocl.uint8), dtype, ocl.uint8))
+        else:
+            made.append(w.cast(each, dtype))
+    return made
 
 
 def _promoted(node: Node) -> ocl.dtype:
@@ -148,7 +154,6 @@ _formula("addcmul")(lambda f, x, a, b, value: f.Add(x, f.Mul(f.Mul(a, b), value)
 _formula("addcdiv")(lambda f, x, a, b, value: f.Add(x, f.Mul(f.Div(a, b), value)))
 _formula("prelu_kernel")(lambda f, x, slope: f.Where(f.Greater(x, 0), x, f.Mul(slope, x)))
 _formula("glu_kernel")(lambda f, x, gate: f.Mul(x, f.Sigmoid(gate)))
-_formula("isfinite")(lambda f, x: f.w.op("LessOrEqual", f.Abs(x), f.c(3.4028234663852886e38)))
 
 
 @_formula("gelu_tanh")
@@ -170,6 +175,12 @@ def clamp(f: Formula, x: str, low, high) -> str:
 
 def _truncated(f: Formula, x: str) -> str:
     return f.Mul(f.Sign(x), f.Floor(f.Abs(x)))
+
+
+@_formula("isfinite")
+def isfinite(f: Formula, x: str) -> str:
+    largest = 3.4028234663852886e38 if f.dtype == ocl.float32 else 1.7976931348623157e308
+    return f.w.op("LessOrEqual", f.Abs(x), f.c(largest)) if f.dtype in _FLOATING else f.Equal(x, x)
 
 
 @_formula("trunc")
@@ -238,9 +249,7 @@ def masked_fill(w: Writer, node: Node) -> str:
 @writes("prelu")
 def prelu(w: Writer, node: Node) -> str:
     x, weight = node.arguments["input"], node.arguments["weight"]
-    slope = w.name_of(weight)
-    if x.ndim > 1:
-        slope = w.reshape(weight, [-1, *[1] * (x.ndim - 2)])
+    slope = w.reshape(weight, [-1, *[1] * (x.ndim - 2)] if x.ndim > 1 else [1] * x.ndim)
     return w.op("PRelu", x, slope)
 
 

@@ -131,6 +131,11 @@ def argument(w: Writer, node: Node) -> str:
 def extreme(w: Writer, node: Node) -> str | list[str]:
     x, kind = _input(node), node.operator.capitalize()
     dim, keepdim = node.arguments.get("dim"), node.arguments.get("keepdim", False)
+    if node.arguments.get("other") is not None:
+        dtype = node.results[0].dtype
+        computed = compute_dtype(dtype)
+        given = [w.cast(node.arguments[k], computed) for k in ("input", "other")]
+        return w.cast(w.op(kind, *given), dtype, computed)
     if len(node.results) == 1:
         return _reduced(w, node, "Reduce" + kind, list(range(x.ndim)), False)
     if x.ndim == 0:
@@ -144,8 +149,6 @@ def extreme(w: Writer, node: Node) -> str | list[str]:
 def aminmax(w: Writer, node: Node) -> list[str]:
     x = _input(node)
     dims, keepdim = dims_of(node, x, "dim"), node.arguments["keepdim"]
-    if node.arguments["dim"] == 0 and x.ndim:
-        dims = [0]
     return [_reduced(w, node, kind, dims, keepdim) for kind in ("ReduceMin", "ReduceMax")]
 
 

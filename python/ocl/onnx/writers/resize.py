@@ -31,7 +31,7 @@ def interpolate(w: Writer, node: Node) -> str:
     elif mode == "nearest-exact":
         options |= {"coordinate_transformation_mode": "half_pixel", "nearest_mode": "round_prefer_ceil"}
     else:
-        kind = "align_corners" if a["align_corners"] else "pytorch_half_pixel"
+        kind = "align_corners" if a["align_corners"] else "half_pixel"
         options |= {"coordinate_transformation_mode": kind}
     if mode == "bicubic":
         options["cubic_coeff_a"] = -0.75

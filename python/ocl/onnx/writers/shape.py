@@ -61,7 +61,10 @@ def part(w: Writer, node: Node) -> str:
     if node.operator == "slice":
         return sliced(w, x, dim, a["start"], a["end"], a["step"])
     if node.operator == "narrow":
-        return sliced(w, x, dim, a["start"], a["start"] + a["length"])
+        start = a["start"]
+        if isinstance(start, int) and start < 0:
+            start = start + x.shape[dim]
+        return sliced(w, x, dim, start, start + a["length"])
     return w.op("Gather", x, w.op("Squeeze", w.size(a["index"]), w.constant([0])), axis=dim)
 
 
@@ -273,13 +276,10 @@ def shuffle(w: Writer, node: Node) -> str:
 
 @writes("one_hot")
 def one_hot(w: Writer, node: Node) -> str:
-    return w.op(
-        "OneHot",
-        node.arguments["tensor"],
-        w.constant([node.results[0].shape[-1]]),
-        w.constant([0, 1]),
-        axis=-1,
-    )
+    x, made = node.arguments["tensor"], node.results[0]
+    given = w.op("Reshape", x, w.constant([1])) if x.ndim == 0 else x
+    result = w.op("OneHot", given, w.constant([made.shape[-1]]), w.constant([0, 1]), axis=-1)
+    return w.op("Squeeze", result, w.constant([0])) if x.ndim == 0 else result
 
 
 @writes("type_as")
