@@ -138,9 +138,10 @@ def test_gradients_of_what_is_read_again_are_the_nets(name, tmp_path):
     for each in (net, again):
         sum((part * part).sum() for part in flat(each(x))).backward()
     found = {key: parameter.grad for key, parameter in again.named_parameters()}
+    largest = max(np.abs(each.grad.numpy()).max() for each in net.parameters())
     for key, parameter in net.named_parameters():
         expected = parameter.grad.numpy()
-        scale = np.abs(expected).max() + 1e-6
+        scale = np.abs(expected).max() + 0.01 * largest  # those before a norm are 0 but for rounding
         np.testing.assert_allclose(
             found[again.names.get(key, key)].numpy(), expected, rtol=0, atol=1e-4 * scale
         )
@@ -231,7 +232,7 @@ def test_weights_beside_the_file(tmp_path):
     assert (tmp_path / "net.onnx.data").stat().st_size < 2 * 64 * 64 * 4
     assert (tmp_path / "net.onnx").stat().st_size < 4000
     np.testing.assert_allclose(
-        session(tmp_path / "net.onnx").run(None, {"input": x})[0], results(net, x)[0], rtol=1e-5
+        session(tmp_path / "net.onnx").run(None, {"input": x})[0], results(net, x)[0], rtol=1e-4, atol=1e-6
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import ocl
-from ocl.capture import Node, Value
+from ocl.capture import Node, Size, Value
 from ocl.onnx.values import ONNX_DTYPES
 from ocl.onnx.writing import NotWritable, Writer, compute_dtype, writes
 
@@ -29,7 +29,9 @@ def _given(w: Writer, node: Node, dtype: ocl.dtype) -> list[str]:
     wraps = _promoted(node) == ocl.uint8
     made = []
     for each in node.arguments["inputs"]:
-        if not isinstance(each, Value):
+        if isinstance(each, Size):
+            made.append(w.cast(w.op("Squeeze", w.size(each), w.constant([0])), dtype, ocl.int64))
+        elif not isinstance(each, Value):
             made.append(w.constant(int(each) % 256 if wraps else each, dtype))
         elif wraps and each.dtype != ocl.uint8:
             made.append(w.cast(w.cast(each, ocl.uint8), dtype, ocl.uint8))
@@ -41,7 +43,10 @@ def _given(w: Writer, node: Node, dtype: ocl.dtype) -> list[str]:
 def _promoted(node: Node) -> ocl.dtype:
     """The dtype that the inputs promote to."""
     values = node.arguments["inputs"]
-    probes = [ocl.zeros([1] * v.ndim, dtype=v.dtype) if isinstance(v, Value) else v for v in values]
+    probes = [
+        ocl.zeros([1] * v.ndim, dtype=v.dtype) if isinstance(v, Value) else 1 if isinstance(v, Size) else v
+        for v in values
+    ]
     if len(probes) == 1:
         return probes[0].dtype
     made = ocl.result_type(probes[0], probes[1])
@@ -64,7 +69,7 @@ def single(w: Writer, node: Node) -> str:
         return w.op(_SINGLE[name], *_given(w, node, of))
     if dtype not in _FLOATING and name in _WHOLE:
         return _given(w, node, dtype)[0]
-    alpha = node.arguments["parameters"][0] if name in ("add", "sub") else 1
+    alpha = w.number(node.arguments["parameters"][0], "alpha") if name in ("add", "sub") else 1
     if dtype in _FLOATING and alpha == 1:
         return w.op(_SINGLE[name], *_given(w, node, dtype))
     if dtype == ocl.bool_ and name in ("maximum", "minimum", "mul", "add"):
@@ -109,7 +114,8 @@ def _formula(names: str):
                 dtype = _promoted(node)
             computed = compute_dtype(dtype)
             f = Formula(w, computed)
-            made = function(f, *_given(w, node, computed), *node.arguments["parameters"])
+            parameters = [w.number(each, "a parameter") for each in node.arguments["parameters"]]
+            made = function(f, *_given(w, node, computed), *parameters)
             return w.cast(
                 made, node.results[0].dtype, computed if node.results[0].dtype != ocl.bool_ else ocl.bool_
             )
