@@ -1,4 +1,4 @@
-"""From the calls that a function makes to a graph: who hears them, which count, and what they read and write."""
+"""From the calls that a function makes to a graph: which of them count, and what they read and write."""
 
 from __future__ import annotations
 
@@ -22,21 +22,24 @@ _RANDOM = "rand randn randint randperm normal bernoulli multinomial dropout rrel
 
 
 class CaptureError(ValueError):
-    """What a function does has no graph; the message says which call, and why."""
+    """The work of a function has no graph; the message says which call, and why."""
 
 
 def capture(
     function: Callable, args: tuple[Tensor, ...], *, names: list[str] | None = None,
     states: list[tuple[str, Tensor]] = (), sizes: list[dict[int, str]] | None = None,
 ) -> Graph:  # fmt: skip
-    """The operators of ``function(*args)`` as a graph; no gradients are recorded, and ``args`` keep their values.
+    """The operators of ``function(*args)`` as a graph. No gradients are recorded, and ``args`` keep their
+    values.
 
-    ``names`` are those of the inputs, ``states`` the names of tensors that the function holds; other tensors
-    that it takes from outside, or computes from no input and no state, become constants. ``sizes`` has for each
-    input the axes that may have other sizes, and their names; axes of one name have one size. Raises
-    `CaptureError` where a number or a constant depends on them in a way that no formula fits, where the
-    function makes other calls with other sizes, and where a view is used after the memory that it shows was
-    written by way of another one.
+    ``names`` are those of the inputs, ``states`` the names of tensors that the function holds. Other tensors
+    that it takes from outside become constants, and so does what it computes from no input and no state.
+    ``sizes`` has for each input the axes that may have other sizes, and their names. Axes of one name have the
+    same size.
+
+    Raises `CaptureError` where a number or a constant depends on them in a way that no formula fits, or where
+    the function makes other calls with other sizes. So does a view that is used after its memory was written
+    by way of another one.
     """
     names = names or [f"input_{i}" for i in range(len(args))]
     sizes = sizes or [{} for _ in args]
@@ -224,8 +227,8 @@ class _Builder:
         key = _key(tensor)
         if key in self.stale:
             raise CaptureError(
-                f"capture: {what} takes a view of memory that {self.stale[key]} wrote by way of another view. "
-                "Use the operator that makes a new tensor"
+                f"capture: {what} takes a view of memory that {self.stale[key]} wrote by way of another "
+                "view. Use the operator that makes a new tensor"
             )
         if key in self.values:
             return self.values[key]
@@ -239,8 +242,8 @@ class _Builder:
             raise CaptureError(f"capture: {what} takes a constant that is written in place afterwards")
         for other in in_runs[1:]:
             if tuple(other.shape) != tuple(tensor.shape) or not _equal(other, tensor):
-                raise CaptureError(f"capture: {what} takes a constant that depends on the sizes, which was not "
-                                   "made by operators of tensors")  # fmt: skip
+                raise CaptureError(f"capture: {what} takes a constant that depends on the sizes, which "
+                                   "operators of tensors did not make")  # fmt: skip
         value = Value(self._name("constant"), tuple(tensor.shape), tensor.dtype, tensor)
         self.values[key] = value
         self.found.constants.append(value)

@@ -77,7 +77,7 @@ def _plain(size: Size) -> Size | int:
 
 
 def samples(sizes: dict[str, int]) -> list[dict[str, int]]:
-    """The sizes to run with, for `fitted`: those given, all others that a formula needs, and one to check it."""
+    """The sizes to run with, for `fitted`: those given, others that a formula needs, and one to check it."""
     names = sorted(sizes)
     moved = {name: sizes[name] + 1 + i for i, name in enumerate(names)}
     far = {name: sizes[name] + 3 + 2 * i for i, name in enumerate(names)}

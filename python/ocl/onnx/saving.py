@@ -186,7 +186,8 @@ def _store(proto: onnx.ModelProto, path: str, external: bool) -> None:
     weights = sum(len(each.raw_data) for each in proto.graph.initializer)
     if weights > _LARGEST and not external:
         raise ValueError(
-            f"onnx: save: {weights} bytes of weights, and a file holds 2 GB: external_data=True puts them beside it"
+            f"onnx: save: {weights} bytes of weights, and a file holds 2 GB: "
+            "external_data=True puts them beside it"
         )
     if not external:
         onnx.save(proto, path)

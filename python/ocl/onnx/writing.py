@@ -86,7 +86,7 @@ class Writer:
     def op(
         self, kind: str, *inputs: str | Value | None, results: int = 0, domain: str = "", **attributes: Any
     ):
-        """A node; its result's name, or a list of as many as `results` says. Attributes of None are left out."""
+        """A node; its result's name, or a list of `results` names. Attributes of None are left out."""
         given = [self.name_of(i) if isinstance(i, Value) else i or "" for i in inputs]
         while given and not given[-1]:
             given.pop()
@@ -119,7 +119,7 @@ class Writer:
     # ---- sizes
 
     def size(self, value: int | Size) -> str:
-        """A size as a tensor of int64 and shape [1], computed from the inputs' shapes where it depends on them."""
+        """A size as a tensor of int64 and shape [1], from the inputs' shapes if it depends on them."""
         if not isinstance(value, Size):
             return self.constant([value])
         key = ("size", value)

@@ -108,8 +108,8 @@ def last_writes(entries: list[Entry]) -> dict[int, int]:
 def results(entry: Entry, arguments: dict, caller: str) -> tuple[list[tuple], list[tuple]]:
     """Where the results of a call stand, and their shapes and dtypes.
 
-    The call is made again with these arguments, and what lies behind its results is found among the arguments
-    of the primitives that it calls, which are those that the first call had. A place is ("argument", path)
+    The call is made again with these arguments. The memory of its results is found among the arguments of the
+    primitives that it calls, which are those of the first call. A place is ("argument", path)
     or (number of the primitive, path), and the layout: shape, strides, offset and dtype. There are no places
     where nothing was computed. ``caller`` begins the messages of errors.
     """

@@ -1,4 +1,4 @@
-"""Every operator that ocl.onnx.save writes, by the operators' random cases: onnxruntime's results are ours."""
+"""Every operator that ocl.onnx.save writes, by random cases: onnxruntime's results are ours."""
 
 import cases
 import numpy as np
@@ -45,7 +45,7 @@ def close(ours, theirs, what, half):
 
 
 def compare(function, tensors, path, what, half=False):
-    """Whether the call could be compared; unless onnxruntime lacks a kernel, or the call cannot be written."""
+    """Compares; False where onnxruntime lacks a kernel, or the call cannot be written."""
     try:
         ocl.onnx.save(lambda *given: as_list(function(*given)), path, tuple(tensors))
     except ocl.onnx.UnwritableError:

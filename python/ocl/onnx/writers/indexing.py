@@ -1,4 +1,4 @@
-"""What indices read and write."""
+"""Operators with indices."""
 
 from __future__ import annotations
 
