@@ -34,8 +34,8 @@ def capture(
 
     ``names`` are those of the inputs, ``states`` the names of tensors that the function holds. Other tensors
     that it takes from outside become constants, and so does what it computes from no input and no state.
-    ``sizes`` has for each input the axes that may have other sizes, and their names. Axes of one name have the
-    same size.
+    ``sizes`` has for each input the axes that may have other sizes, and their names. Axes of one name have
+    one size.
 
     Raises `CaptureError` where a number or a constant depends on them in a way that no formula fits, or where
     the function makes other calls with other sizes. So does a view that is used after its memory was written

@@ -54,35 +54,46 @@ def conv(w: Writer, node: Node) -> str:
     return batched(w, x, n, lambda given: w.op(kind, given, weight, a["bias"], **options))
 
 
-def _windows(node: Node, x: Value, n: int) -> tuple[list[int], list[int], list[int], list[int]]:
-    a = node.arguments
+def _pool(w: Writer, node: Node, kind: str, n: int, **options) -> str:
+    """A pooling operator. ONNX counts windows of ceil_mode that begin beyond the input;
+    so the padding at the end says how many there are."""
+    a, x, made = node.arguments, node.arguments["input"], node.results[0]
     kernel = _spread(a["kernel_size"], n)
     stride = _spread(a["stride"], n) if a.get("stride") else kernel
-    return kernel, stride, _spread(a.get("padding", 0), n), _spread(a.get("dilation", 1), n)
+    padding, dilation = _spread(a.get("padding", 0), n), _spread(a.get("dilation", 1), n)
+    ends = list(padding)
+    if a["ceil_mode"]:
+        for d in range(n):
+            size, count = (w.number(v.shape[d - n], "a size under ceil_mode") for v in (x, made))
+            needed = (count - 1) * stride[d] + (kernel[d] - 1) * dilation[d] + 1 - size - padding[d]
+            ends[d] = max(needed, padding[d])
+    if options.get("count_include_pad") and ends != padding:
+        if any(padding):
+            raise NotWritable("with ceil_mode and count_include_pad")
+        options["count_include_pad"] = 0  # what lies beyond the padding does not count
+    if kind == "MaxPool":
+        options["dilations"] = dilation
+    return batched(
+        w,
+        x,
+        n,
+        lambda given: w.op(
+            kind, given, kernel_shape=kernel, strides=stride, pads=[*padding, *ends], **options
+        ),
+    )
 
 
 @writes("max_pool1d max_pool2d max_pool3d")
-def max_pool(w: Writer, node: Node) -> str | list[str]:
-    if len(node.results) > 1:
-        raise NotWritable("with indices")
-    n, x, a = int(node.operator[-2]), node.arguments["input"], node.arguments
-    kernel, stride, padding, dilation = _windows(node, x, n)
-    return batched(w, x, n, lambda given: w.op(
-        "MaxPool", given, kernel_shape=kernel, strides=stride, pads=padding * 2, dilations=dilation,
-        ceil_mode=int(a["ceil_mode"])))  # fmt: skip
+def max_pool(w: Writer, node: Node) -> str:
+    return _pool(w, node, "MaxPool", int(node.operator[-2]))
 
 
 @writes("avg_pool1d avg_pool2d avg_pool3d")
 def avg_pool(w: Writer, node: Node) -> str:
-    n, x, a = int(node.operator[-2]), node.arguments["input"], node.arguments
-    if a.get("divisor_override") is not None:
+    if node.arguments.get("divisor_override") is not None:
         raise NotWritable("with divisor_override")
-    kernel, stride, padding, _ = _windows(node, x, n)
-    if a["ceil_mode"] and w.opset < 19:
-        raise NotWritable("with ceil_mode it needs opset 19")
-    return batched(w, x, n, lambda given: w.op(
-        "AveragePool", given, kernel_shape=kernel, strides=stride, pads=padding * 2,
-        ceil_mode=int(a["ceil_mode"]), count_include_pad=int(a["count_include_pad"])))  # fmt: skip
+    include = int(node.arguments["count_include_pad"])
+    return _pool(w, node, "AveragePool", int(node.operator[-2]), count_include_pad=include)
 
 
 @writes("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "

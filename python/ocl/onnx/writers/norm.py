@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import ocl
 from ocl.capture import Node, Size, Value
 from ocl.onnx.writing import NotWritable, Writer, compute_dtype, writes
@@ -84,8 +86,11 @@ def _scaled(w: Writer, made: str, a: dict, x: Value, dtype: ocl.dtype) -> str:
 
 def _flattened(w: Writer, given: str, x: Value, groups: int, eps: float, dtype: ocl.dtype) -> str:
     """Every group of channels of every item normalised by itself."""
-    flat = w.reshape(given, [x.shape[0], groups, -1]) if not isinstance(x.shape[0], Size) else w.op(
-        "Reshape", given, w.constant([0, groups, -1]))  # fmt: skip
+    inner: int | Size = 1
+    for each in x.shape[1:]:
+        inner = inner * each
+    known = not isinstance(inner, Size)
+    flat = w.reshape(given, [x.shape[0], groups, inner // groups if known else inner * Fraction(1, groups)])
     ones, zeros = (w.constant([v] * groups, dtype) for v in (1, 0))
     made = w.op("InstanceNormalization", flat, ones, zeros, epsilon=eps)
     return w.reshape(made, x.shape)
