@@ -224,6 +224,52 @@ def test_writes_to_slices_and_in_place(tmp_path):
         )
 
 
+INDICES = {
+    "numbers": lambda x, i, j: x[1, -2],
+    "None and numbers": lambda x, i, j: x[None, 1, :, None, 2],
+    "steps": lambda x, i, j: x[:, 1::2, ..., -3:],
+    "dots": lambda x, i, j: x[..., None, 0],
+    "one tensor": lambda x, i, j: x[:, i, 1:],
+    "a matrix of places": lambda x, i, j: x[:, :, j],
+    "two tensors": lambda x, i, j: x[:, i, j],
+    "all": lambda x, i, j: x[i % 2, i, i],
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "bool"])
+def test_indices(name, dtype, tmp_path):
+    x = (np.random.default_rng(0).standard_normal((2, 5, 4)) * 3).astype(dtype)
+    i, j = np.array([0, -1, 3]), np.array([[0], [-2]])
+    work = INDICES[name]
+    given = tuple(map(ocl.tensor, (x, i, j)))
+    ocl.onnx.save(
+        lambda x, i, j: work(x, i, j) ^ True if dtype == "bool" else work(x, i, j) * 2,
+        tmp_path / "net.onnx",
+        given,
+    )
+    running = session(tmp_path / "net.onnx")
+    feeds = {each.name: {"x": x, "i": i, "j": j}[each.name] for each in running.get_inputs()}
+    np.testing.assert_array_equal(
+        running.run(None, feeds)[0],
+        results(lambda x, i, j: work(x, i, j) ^ True if dtype == "bool" else work(x, i, j) * 2, x, i, j)[0],
+    )
+
+
+def test_autocast_within_a_module(tmp_path):
+    net = nn.Linear(8, 8)
+
+    def work(x):
+        with ocl.autocast(x.device.type, dtype=ocl.float16):
+            return F.relu(net(x))
+
+    x = np.random.default_rng(0).standard_normal((2, 8)).astype(np.float32)
+    ocl.onnx.save(work, tmp_path / "net.onnx", ocl.tensor(x))
+    got, ours = session(tmp_path / "net.onnx").run(None, {"x": x})[0], results(work, x)[0]
+    assert got.dtype == ours.dtype == np.float16
+    np.testing.assert_allclose(got, ours, rtol=4e-3, atol=4e-3)
+
+
 def test_weights_beside_the_file(tmp_path):
     net = nn.Linear(64, 64)
     x = np.ones((2, 64), np.float32)

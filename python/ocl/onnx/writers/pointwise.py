@@ -88,6 +88,10 @@ def comparison(w: Writer, node: Node) -> str:
     return w.op("Not", made) if node.operator == "ne" else made
 
 
+def _zero_times(f: Formula, x: str, y: str) -> str:
+    return f.And(f.Equal(x, 0), f.Not(f.IsNaN(y)))
+
+
 class Formula:
     """Arithmetic of names in one dtype."""
 
@@ -160,6 +164,14 @@ _formula("addcmul")(lambda f, x, a, b, value: f.Add(x, f.Mul(f.Mul(a, b), value)
 _formula("addcdiv")(lambda f, x, a, b, value: f.Add(x, f.Mul(f.Div(a, b), value)))
 _formula("prelu_kernel")(lambda f, x, slope: f.Where(f.Greater(x, 0), x, f.Mul(slope, x)))
 _formula("glu_kernel")(lambda f, x, gate: f.Mul(x, f.Sigmoid(gate)))
+
+
+_formula("isposinf")(lambda f, x: f.w.op("Equal", x, f.c(math.inf)) if f.dtype in _FLOATING else f.Less(x, x))
+_formula("isneginf")(
+    lambda f, x: f.w.op("Equal", x, f.c(-math.inf)) if f.dtype in _FLOATING else f.Less(x, x)
+)
+_formula("logaddexp")(lambda f, x, y: f.Add(f.Max(x, y), f.Softplus(f.Neg(f.Abs(f.Sub(x, y))))))
+_formula("xlogy")(lambda f, x, y: f.Where(_zero_times(f, x, y), 0, f.Mul(x, f.Log(y))))
 
 
 @_formula("gelu_tanh")
@@ -271,7 +283,7 @@ def dropout(w: Writer, node: Node) -> str:
     return w.op("Identity", node.arguments["input"])
 
 
-@writes("clone contiguous alias detach")
+@writes("clone contiguous")
 def clone(w: Writer, node: Node) -> str:
     return w.op("Identity", node.arguments["input"])
 

@@ -81,3 +81,20 @@ def _joined(w: Writer, name: str, values: list[Value]) -> str:
             made = w.op("Concat", *(pieces[i] for i in _ORDERS[name]), axis=0)
         parts.append(w.op("Unsqueeze", made, w.constant([0])))
     return parts[0] if len(parts) == 1 else w.op("Concat", *parts, axis=0)
+
+
+@writes("lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell")
+def cell(w: Writer, node: Node) -> str | list[str]:
+    """A step of a layer: a sequence of one."""
+    a, name = node.arguments, node.operator.removesuffix("_cell")
+    x, state, single = a["input"], a["hx"], a["input"].ndim == 1
+    h0, c0 = (state["h"], state.get("c")) if isinstance(state, dict) else (state, None)
+    front = w.constant([0, 1] if single else [0])
+    starts = [None if v is None else w.op("Unsqueeze", v, front) for v in (h0, c0)]
+    biases = [a.get("b_ih"), a.get("b_hh")]
+    if (biases[0] is None) != (biases[1] is None):
+        raise NotWritable("with one bias of two")
+    weights = [a["w_ih"], a["w_hh"], *(b for b in biases if b is not None)]
+    made = _layer(w, name, w.op("Unsqueeze", x, front), [weights], starts, biases[0] is not None)
+    last = [w.op("Squeeze", v, front) for v in made[1:]]
+    return last if len(node.results) > 1 else last[0]

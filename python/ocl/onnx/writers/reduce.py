@@ -199,3 +199,31 @@ def normalize(w: Writer, node: Node) -> str:
     size = w.reduce(f"ReduceL{int(p)}", given, dims_of(node, x), True)
     held = w.op("Max", size, w.constant(np.float64(node.arguments["eps"]), computed))
     return w.cast(w.op("Div", given, held), dtype, computed)
+
+
+@writes("mse_loss l1_loss")
+def loss(w: Writer, node: Node) -> str:
+    a, dtype = node.arguments, node.results[0].dtype
+    computed = compute_dtype(dtype)
+    apart = w.op("Sub", w.cast(a["input"], computed), w.cast(a["target"], computed))
+    made = w.op("Abs", apart) if node.operator == "l1_loss" else w.op("Mul", apart, apart)
+    kind = a["reduction"] if isinstance(a["reduction"], str) else ("none", "mean", "sum")[a["reduction"]]
+    rank = max(a["input"].ndim, a["target"].ndim)
+    if kind != "none" and rank:
+        made = w.reduce("ReduceMean" if kind == "mean" else "ReduceSum", made, list(range(rank)), False)
+    return w.cast(made, dtype, computed)
+
+
+@writes("cosine_similarity")
+def cosine_similarity(w: Writer, node: Node) -> str:
+    a, dtype = node.arguments, node.results[0].dtype
+    computed = compute_dtype(dtype)
+    dims = [a["dim"] if a["dim"] < 0 else a["dim"] - max(a["x1"].ndim, a["x2"].ndim)]
+    parts = []
+    for value, other in ((a["x1"], a["x2"]), (a["x2"], a["x1"])):
+        given = w.cast(value, computed)
+        if value.shape != other.shape:
+            given = w.op("Expand", given, w.op("Shape", other))
+        size = w.op("Max", w.reduce("ReduceL2", given, dims, True), w.constant(a["eps"], computed))
+        parts.append(w.op("Div", given, size))
+    return w.cast(w.reduce("ReduceSum", w.op("Mul", *parts), dims, False), dtype, computed)

@@ -6,7 +6,6 @@ import numpy as np
 
 import ocl
 from ocl.capture import Node, Size, Value
-from ocl.onnx.values import ONNX_DTYPES
 from ocl.onnx.writing import NotWritable, Writer, compute_dtype, writes
 
 _LAST = np.iinfo(np.int64).max
@@ -26,7 +25,7 @@ def reshape(w: Writer, node: Node) -> str:
     return w.reshape(x, made.shape)
 
 
-@writes("transpose swapaxes permute movedim")
+@writes("transpose swapaxes permute movedim t")
 def transpose(w: Writer, node: Node) -> str:
     x, a = node.arguments["input"], node.arguments
     if x.ndim == 0:
@@ -38,6 +37,8 @@ def transpose(w: Writer, node: Node) -> str:
         pairs = {t % x.ndim: s % x.ndim for s, t in zip(a["source"], a["destination"], strict=True)}
         rest = iter([d for d in order if d not in pairs.values()])
         order = [pairs[d] if d in pairs else next(rest) for d in order]
+    elif node.operator == "t":
+        order.reverse()
     else:
         one, other = (v % x.ndim for k, v in a.items() if k != "input")
         order[one], order[other] = order[other], order[one]
@@ -183,7 +184,7 @@ def triangle(w: Writer, node: Node) -> str:
     return w.cast(made, dtype, computed)
 
 
-@writes("zeros ones full empty zeros_like ones_like full_like empty_like new_zeros new_ones new_full")
+@writes("zeros ones full empty zeros_like ones_like full_like empty_like")
 def filled(w: Writer, node: Node) -> str:
     made = node.results[0]
     value = node.arguments.get("value", 1 if "ones" in node.operator else 0)
@@ -280,8 +281,3 @@ def one_hot(w: Writer, node: Node) -> str:
     given = w.op("Reshape", x, w.constant([1])) if x.ndim == 0 else x
     result = w.op("OneHot", given, w.constant([made.shape[-1]]), w.constant([0, 1]), axis=-1)
     return w.op("Squeeze", result, w.constant([0])) if x.ndim == 0 else result
-
-
-@writes("type_as")
-def type_as(w: Writer, node: Node) -> str:
-    return w.op("Cast", node.arguments["input"], to=ONNX_DTYPES[node.results[0].dtype])
