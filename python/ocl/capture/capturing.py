@@ -15,9 +15,12 @@ from ocl.capture.graph import Graph, Node, Value
 from ocl.capture.sizes import Size, fitted, samples
 from ocl.seam import calls, parts, performing
 from ocl.seam.parts import tensors_in
+from ocl.seam.reading import reads_heard
 
 __all__ = ["CaptureError", "capture"]
 
+_LOST = ", and a graph would keep their value of today as a number"
+_OVERWRITING = ("copy_", "fill_", "zero_")  # whose target's elements do not count
 _RANDOM = "rand randn randint randperm normal bernoulli multinomial dropout rrelu gumbel_softmax".split()
 
 
@@ -82,10 +85,11 @@ class _Run:
 
     def __init__(self, function: Callable, inputs: list[Tensor]) -> None:
         self.inputs = inputs
+        self.reads: list[tuple[str, Tensor]] = []
         log = _C._CallLog()
         log.start()
         try:
-            with ocl.no_grad():
+            with ocl.no_grad(), reads_heard(lambda name, tensor: self.reads.append((name, tensor))):
                 made = function(*inputs)
         finally:
             log.stop()
@@ -144,6 +148,7 @@ class _Builder:
                 value = self._put(tensor, name, tuple(tensor.shape))
                 value.tensor = tensor
                 self.found.states.append(value)
+        self.held = {_C._storage_key(tensor) for _, tensor in states}
         for name, (i, axis) in symbols.items():
             self.found.symbols[name] = self.found.inputs[i], axis
 
@@ -166,6 +171,9 @@ class _Builder:
             self.place = len(self.base.entries)
             value = self._value(result, "the result", [r.results[i] for r in self.runs])
             self.found.outputs.append(value)
+        for name, tensor in self.base.reads:
+            if _C._storage_key(tensor) in self.live - self.held:
+                raise CaptureError(f"capture: .{name}() reads elements that depend on the inputs{_LOST}")
         used = {id(v) for n in self.found.nodes for v in n.inputs()} | {id(v) for v in self.found.outputs}
         self.found.states = [each for each in self.found.states if id(each) in used]
         return self.found
@@ -251,6 +259,10 @@ class _Builder:
 
     def _add(self, entry: calls.Entry, arguments: dict) -> None:
         what = entry.name
+        if what == "copy":  # the primitive, which no operator calls: elements on their way to the host
+            if any(_C._storage_key(t) in self.live - self.held for t in tensors_in(entry.arguments)):
+                raise CaptureError(f"capture: elements that depend on the inputs are read{_LOST}")
+            return
         flat = [dict(parts.parts(run.arguments[self.place])) for run in self.runs]
         known = {_C._storage_key(t) for t in tensors_in(entry.arguments)}
         for made in (t for each in entry.inner for t in tensors_in(each.arguments)):
@@ -263,8 +275,10 @@ class _Builder:
                 self._value(leaf, what, [each[path] for each in flat]) if isinstance(leaf, Tensor) else leaf
             )
 
+        if what in _OVERWRITING:
+            arguments = dict(list(arguments.items())[1:])
         leaves = {path: given(path, leaf) for path, leaf in parts.parts(arguments)}
-        named = _nested(self.base.arguments[self.place], leaves)
+        named = _nested(arguments, leaves)
         if in_place:
             self._write(entry, named)
             return
@@ -290,15 +304,15 @@ class _Builder:
     def _write(self, entry: calls.Entry, named: dict) -> None:
         """A write in place as an operator with a new value, and what else shows that memory."""
         target = next(iter(tensors_in(entry.arguments)))
-        old = next(v for _, v in parts.parts(named) if isinstance(v, Value))
         key = _key(target)
-        if old.tensor is not None and any(old is each for each in self.found.states):
-            raise CaptureError(f"capture: {entry.name} writes the state {old.name}")
+        if key[0] in self.held:
+            raise CaptureError(f"capture: {entry.name} writes to a parameter or buffer")
+        shape = self._shape([next(iter(tensors_in(run.entries[self.place].arguments))) for run in self.runs])
         for other in [k for k in self.values if k[0] == key[0] and k != key]:
             self.stale[other] = entry.name
         named = {k: v for k, v in named.items() if k != "target"}
         name = entry.name.removesuffix("_")
-        self.found.nodes.append(Node(name, named, [self._put_key(key, name, old.shape)]))
+        self.found.nodes.append(Node(name, named, [self._put_key(key, name, shape)]))
 
 
 def _nested(like: Any, leaves: dict, path: tuple = ()) -> Any:

@@ -303,6 +303,37 @@ def test_what_depends_on_a_size_without_a_formula():
         capture(lambda x: x + ocl.ones(2, 1), (x,), sizes=[{0: "n"}])
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x: x.sum().item(),
+        lambda x: float(x.sum()),
+        lambda x: float(x.sum().numpy()),
+        lambda x: x.tolist()[0][0],
+        lambda x: float(np.asarray(x)[0, 0]),
+        lambda x: 2 if x.sum() > 0 else 3,
+    ],
+)
+def test_elements_that_are_read_on_the_host(read):
+    with pytest.raises(
+        CaptureError, match="depend on the inputs.*, and a graph would keep their value of today"
+    ):
+        capture(lambda x: x * read(x), (ocl.ones(2, 3),))
+    constant = ocl.full((2, 3), 3.0)
+    assert capture(lambda x: x * read(constant), (ocl.ones(2, 3),)).operators() == ["mul"]
+
+
+def test_tensors_that_are_written_as_a_whole(tmp_path):
+    def work(x):
+        return ocl.empty_like(x).copy_(x[0] > 0), x.clone().fill_(3), ocl.ones_like(x).zero_() + x
+
+    x = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
+    ocl.onnx.save(work, tmp_path / "net.onnx", ocl.tensor(x), dynamic_axes={"x": [0]})
+    x = np.random.default_rng(1).standard_normal((5, 4)).astype(np.float32)
+    for got, ours in zip(session(tmp_path / "net.onnx").run(None, {"x": x}), results(work, x), strict=True):
+        np.testing.assert_array_equal(got, ours)
+
+
 def test_what_no_graph_tells():
     x = ocl.ones(2, 3)
 

@@ -281,3 +281,11 @@ def one_hot(w: Writer, node: Node) -> str:
     given = w.op("Reshape", x, w.constant([1])) if x.ndim == 0 else x
     result = w.op("OneHot", given, w.constant([made.shape[-1]]), w.constant([0, 1]), axis=-1)
     return w.op("Squeeze", result, w.constant([0])) if x.ndim == 0 else result
+
+
+@writes("copy fill zero")
+def overwritten(w: Writer, node: Node) -> str:
+    """A tensor that is written as a whole: what is given, in its dtype and shape."""
+    made, given = node.results[0], next(iter(node.arguments.values()), 0)
+    value = w.cast(given, made.dtype) if isinstance(given, Value) else w.constant(given, made.dtype)
+    return w.op("Expand", value, w.sizes(made.shape))
