@@ -91,6 +91,7 @@ _LATE = (
     "accelerator",
     "as_torch",
     "backends",
+    "capture",
     "cuda",
     "datasets",
     "distributed",

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching import parts
 
 if TYPE_CHECKING:
     from ocl.batching.trace import Trace
 
-__all__ = ["READS", "WRITTEN", "Batched", "Example", "current", "plain", "recording", "tensors_in"]
+__all__ = ["READS", "WRITTEN", "Batched", "Example", "current", "plain", "recording"]
 
 thread = threading.local()
 
@@ -86,7 +85,3 @@ def recording(is_on: bool) -> Iterator[None]:
         yield
     finally:
         _C._set_grad_enabled(before)
-
-
-def tensors_in(value: Any) -> list[Tensor]:
-    return [leaf for _, leaf in parts.parts(value) if isinstance(leaf, Tensor)]

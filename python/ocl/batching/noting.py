@@ -14,21 +14,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from ocl._C import Tensor
-from ocl.batching.example import READS, WRITTEN, Example, current, tensors_in
+from ocl.batching.example import READS, WRITTEN, Example, current
+from ocl.seam.parts import tensors_in
+from ocl.seam.reading import reads_heard
 
 __all__ = ["methods_note"]
 
 _READING = ("__getitem__",)
 _WRITING_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "pow", "mod", "and", "or", "xor")
-# Methods that give elements to the host.
-_ELEMENTS = tuple(
-    name
-    for name in (
-        "item", "tolist", "numpy", "__array__", "__dlpack__", "__contains__", "__bool__", "__int__",
-        "__float__", "__index__", "is_nonzero",
-    )
-    if name in vars(Tensor)
-)  # fmt: skip
 _lock = threading.Lock()
 _count = 0
 _before: dict[str, Callable] = {}
@@ -72,15 +65,6 @@ def _note(written: bool, tensor: Any, others: tuple) -> None:
             trace.know(each)
 
 
-def _noting_reading(name: str, method: Callable) -> Callable:
-    @functools.wraps(method)
-    def noted(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        _note_reading(name, self)
-        return method(self, *args, **kwargs)
-
-    return noted
-
-
 def _noting(name: str, method: Callable) -> Callable:
     writes = name not in _READING
 
@@ -98,13 +82,13 @@ def methods_note() -> Iterator[None]:
     global _count
     with _lock:
         if _count == 0:
-            for make, names in ((_noting, _names()), (_noting_reading, _ELEMENTS)):
-                for name in names:
-                    _before[name] = vars(Tensor)[name]
-                    setattr(Tensor, name, make(name, _before[name]))
+            for name in _names():
+                _before[name] = vars(Tensor)[name]
+                setattr(Tensor, name, _noting(name, _before[name]))
         _count += 1
     try:
-        yield
+        with reads_heard(_note_reading):
+            yield
     finally:
         with _lock:
             _count -= 1

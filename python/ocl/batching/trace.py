@@ -15,9 +15,11 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching import calls, noting, parts, seam
-from ocl.batching.calls import Entry, Heard
-from ocl.batching.example import Batched, Example, current, recording, tensors_in, thread
+from ocl.batching import noting
+from ocl.batching.example import Batched, Example, current, plain, recording, thread
+from ocl.seam import calls, parts, performing
+from ocl.seam.calls import Entry, Heard
+from ocl.seam.parts import tensors_in
 
 __all__ = ["RANDOM", "Trace"]
 
@@ -230,7 +232,7 @@ class Trace:
         if (
             entry.heard is None
             and entry.name not in _UNHEARD
-            and not seam.is_in_place(entry.name, entry.arguments)
+            and not performing.is_in_place(entry.name, entry.arguments)
         ):
             raise NotImplementedError(
                 f"vmap: {entry.name}: vmap does not hear of its tensors, as a module computes it outside of "
@@ -240,10 +242,10 @@ class Trace:
             raise RuntimeError(_DEPENDS.format(entry.name))
         arguments = self._arguments(entry)
         call = rules.Call(entry.name, arguments, self.size, self.randomness)
-        if seam.is_in_place(entry.name, entry.arguments):
+        if performing.is_in_place(entry.name, entry.arguments):
             rules.write(call)
             return
-        places, kinds = calls.results(entry)
+        places, kinds = _results(entry)
         if not places:
             return
         call.expected = kinds
@@ -277,12 +279,9 @@ class Trace:
 
     def _put_at(self, entry: Entry, place: tuple, batch: Tensor) -> None:
         kind, where, layout = place
-        if kind == "argument":
-            source = dict(parts.parts(entry.arguments))[where]
-            if _C._storage_key(source) not in self._storages:
-                return  # a view of what all examples share, whose shape a batched tensor says
-        else:
-            source = dict(parts.parts(entry.inner[kind].arguments))[where]
+        source = calls.at(entry, kind, where)
+        if kind == "argument" and _C._storage_key(source) not in self._storages:
+            return  # a view of what all examples share, whose shape a batched tensor says
         shape, stride, offset, dtype = layout
         key = (_C._storage_key(source), offset, shape, stride, dtype)
         self._batches[key] = batch
@@ -299,3 +298,31 @@ RANDOM = (
     "'different' randomness flags on vmap or perform the randomness operation out of vmap"
 )
 RANDOM_CREATIONS = ("rand", "randn", "randint", "randperm", "normal")
+
+
+def _results(entry: Entry) -> tuple[list[tuple], list[tuple]]:
+    """Where the results of a call stand, of which no outer vmap shall hear that it is made again."""
+    heard = entry.heard
+    given = iter([t for t in heard.tensors if t is not None]) if heard else iter(())
+    arguments = parts.mapped(lambda v: plain(next(given, v)) if isinstance(v, Tensor) else v, entry.arguments)
+    with _nobody_hears(), recording(heard.records if heard else True):
+        return calls.results(entry, arguments, "vmap")
+
+
+@contextmanager
+def _nobody_hears() -> Iterator[None]:
+    """While an example's call is made a second time, of which no outer vmap shall hear."""
+    trace = current()
+    if trace is not None:
+        trace.stop()
+    thread.trace = None
+    _C._set_interceptor(
+        lambda name, tensors: [None] * len(tensors)
+    )  # an autocast outside casts batches alone
+    try:
+        yield
+    finally:
+        _C._set_interceptor(None)
+        thread.trace = trace
+        if trace is not None:
+            trace.start()

@@ -17,3 +17,15 @@ class UnsupportedError(imported.UnsupportedError):
             for domain, name, version, node, reason in missing
         ]
         super().__init__("onnx", missing, lines)
+
+
+class UnwritableError(imported.UnsupportedError):
+    """A model has operators that ONNX has nothing for, or that `save` does not write.
+
+    ``missing`` lists them all: the operator, its first result in the graph, and the reason where other calls
+    of the operator can be written, else "".
+    """
+
+    def __init__(self, missing: list[tuple[str, str, str]]):
+        lines = [f"{name} (first: {first}{reason and '; ' + reason})" for name, first, reason in missing]
+        super().__init__("onnx: save", missing, lines)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching import parts, seam
+from ocl.seam import parts, performing
 from ocl.batching.example import WRITTEN, Batched
 
 __all__ = ["RULES", "Call", "results", "rule", "write"]
@@ -51,7 +51,9 @@ class Call:
     def again(self, **changed: Any) -> Any:
         """The operator with some arguments changed and the batches as they are."""
         arguments = {**self.arguments, **changed}
-        return seam.perform(self.name, mapped(lambda v: v.tensor if isinstance(v, Batched) else v, arguments))
+        return performing.perform(
+            self.name, mapped(lambda v: v.tensor if isinstance(v, Batched) else v, arguments)
+        )
 
 
 def mapped(function: Callable, value: Any) -> Any:
@@ -88,7 +90,7 @@ def rule(*names: str) -> Callable:
 
 
 def _rule_of(call: Call) -> Callable[[Call], Any] | None:
-    if seam.is_pointwise(call.arguments):
+    if performing.is_pointwise(call.arguments):
         return pointwise.pointwise
     return RULES.get(call.name)
 
@@ -134,7 +136,7 @@ def one_by_one(call: Call) -> list[Batched]:
         arguments = mapped(
             lambda v, i=i: v.tensor.select(0, i) if isinstance(v, Batched) else v, call.arguments
         )
-        made = seam.perform(call.name, arguments)
+        made = performing.perform(call.name, arguments)
         for column, (_, leaf) in zip(columns, parts.parts([made]), strict=True):
             column.append(leaf)
     device = next(v.tensor.device for _, v in parts_of(call.arguments) if isinstance(v, Batched))
@@ -146,7 +148,7 @@ def one_by_one(call: Call) -> list[Batched]:
 
 def write(call: Call) -> None:
     """A call that writes over its first argument."""
-    of_table = seam.is_pointwise(call.arguments)
+    of_table = performing.is_pointwise(call.arguments)
     key = "target" if of_table else next(iter(call.arguments))
     if not call.is_batched(key):
         raise RuntimeError(WRITTEN.format(call.name))
@@ -156,7 +158,7 @@ def write(call: Call) -> None:
     elif found is None or found(call) is NotImplemented:
         _warn(call.name)
         for i in range(call.size):
-            seam.perform(
+            performing.perform(
                 call.name,
                 mapped(lambda v, i=i: v.tensor.select(0, i) if isinstance(v, Batched) else v, call.arguments),
             )

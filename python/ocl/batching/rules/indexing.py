@@ -6,10 +6,10 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching import seam
 from ocl.batching.rules import Batched, Call, rule
 from ocl.batching.rules.dims import shift
 from ocl.nn import functional
+from ocl.seam import performing
 
 
 def _raised(call: Call, *names: str) -> dict[str, Tensor]:
@@ -186,13 +186,13 @@ def index(call: Call) -> Any:
     if batched is None:
         return NotImplemented
     if not names_places:
-        return source.tensor[seam.index_items(batched)]
+        return source.tensor[performing.index_items(batched)]
     if isinstance(source, Batched):
-        made = source.tensor[seam.index_items(batched)]
+        made = source.tensor[performing.index_items(batched)]
         places = [n for n, i in enumerate(items) if isinstance(i, Tensor | Batched | int)]
         in_front = _moves_to_front([0, *items]) if places else False
         return _fronted(call, items, made, in_front)
-    made = source[seam.index_items(batched[1:])]
+    made = source[performing.index_items(batched[1:])]
     return _fronted(call, items, made, _moves_to_front(items))
 
 
@@ -220,11 +220,11 @@ def index_put(call: Call) -> Any:
     if _has_mask(items) or any(isinstance(i, Batched) for i in items) or _moves_to_front(items):
         return NotImplemented
     if isinstance(given, Batched):
-        shape = target[seam.index_items([":", *items])].shape
+        shape = target[performing.index_items([":", *items])].shape
         given = given.tensor.reshape(
             call.size, *[1] * (len(shape) - given.tensor.dim()), *given.tensor.shape[1:]
         )
-    seam.perform(
+    performing.perform(
         call.name, {"a": target, "items": [":", *items], "given": given, "accumulate": call["accumulate"]}
     )
     return None

@@ -7,8 +7,8 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching import seam
 from ocl.batching.rules import Batched, Call, rule
+from ocl.seam import performing
 
 __all__ = ["aligned", "lifted", "pointwise", "write"]
 
@@ -73,14 +73,14 @@ def _tensor(value: Any) -> Tensor:
 
 def pointwise(call: Call) -> Any:
     inputs = aligned(_weighed(call["inputs"]), max(map(logical_rank, call["inputs"])))
-    return seam.perform(call.name, {"inputs": inputs, "parameters": call["parameters"]})
+    return performing.perform(call.name, {"inputs": inputs, "parameters": call["parameters"]})
 
 
 def write(call: Call) -> None:
     """A pointwise operator that writes over its first input."""
     target = call["target"].tensor
     inputs = aligned(_weighed(call["inputs"]), target.dim() - 1)
-    seam.perform(call.name, {"target": target, "inputs": inputs, "parameters": call["parameters"]})
+    performing.perform(call.name, {"target": target, "inputs": inputs, "parameters": call["parameters"]})
 
 
 @rule("nan_to_num", "polygamma")

@@ -6,10 +6,10 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching import seam
 from ocl.batching.rules import Batched, Call, mapped, rule
 from ocl.batching.trace import RANDOM
 from ocl.nn import functional
+from ocl.seam import performing
 
 
 def _draws(call: Call) -> bool:
@@ -75,7 +75,7 @@ def _same(call: Call) -> list[Tensor]:
 
 def _one(call: Call, i: int) -> list[Tensor]:
     arguments = mapped(lambda v: v.tensor.select(0, i) if isinstance(v, Batched) else v, call.arguments)
-    made = seam.perform(call.name, arguments)
+    made = performing.perform(call.name, arguments)
     return list(made) if isinstance(made, (tuple, list)) else [made]
 
 
@@ -103,6 +103,6 @@ def written(call: Call) -> Any:
         return None
     if call.size:
         arguments = {**call.arguments, first: target.select(0, 0)}
-        seam.perform(call.name, arguments)
+        performing.perform(call.name, arguments)
         target.copy_(target.select(0, 0).clone().expand(target.shape))
     return None

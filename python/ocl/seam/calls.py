@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ocl import _C
 from ocl._C import Tensor
-from ocl.batching import parts, seam
-from ocl.batching.example import current, plain, recording, tensors_in, thread
+from ocl.seam import parts, performing
+from ocl.seam.parts import tensors_in
 from ocl.shapes import shapes_only
 
-__all__ = ["Entry", "Heard", "last_writes", "outermost", "results"]
+__all__ = ["Entry", "Heard", "at", "last_writes", "outermost", "results"]
 
 
 class Heard(NamedTuple):
@@ -66,7 +64,7 @@ def outermost(calls: list[tuple], heard: list[Heard]) -> list[Entry]:
         if depth_of_one is None:
             continue
         own = None
-        hears = kind == "operator" and not seam.is_in_place(name, arguments)
+        hears = kind == "operator" and not performing.is_in_place(name, arguments)
         if hears and pending is not None and pending.name == name:
             own, pending = pending, next(told, None)
         found.append(Entry(name, arguments, [], own))
@@ -79,7 +77,7 @@ def _logged(name: str, arguments: dict) -> tuple[Any, list[tuple]]:
     log = _C._CallLog()
     log.start()
     try:
-        made = seam.perform(name, arguments)
+        made = performing.perform(name, arguments)
     finally:
         log.stop()
     return made, log.entries()
@@ -102,29 +100,30 @@ def last_writes(entries: list[Entry]) -> dict[int, int]:
     """For each storage that is written in place the place of the last entry that does."""
     found = {}
     for place, entry in enumerate(entries):
-        if seam.is_in_place(entry.name, entry.arguments):
+        if performing.is_in_place(entry.name, entry.arguments):
             found[_C._storage_key(next(iter(tensors_in(entry.arguments))))] = place
     return found
 
 
-def results(entry: Entry) -> tuple[list[tuple], list[tuple]]:
-    """Where the results of a call stand: it is made again, and what lies behind its results is found among
-    the arguments of the primitives that it calls, which are those that the first call had."""
-    heard = entry.heard
-    given = iter([t for t in heard.tensors if t is not None]) if heard else iter(())
-    arguments = parts.mapped(lambda v: plain(next(given, v)) if isinstance(v, Tensor) else v, entry.arguments)
-    with _nobody_hears(), recording(heard.records if heard else True):
-        try:
-            with shapes_only():
-                made, calls = _logged(entry.name, arguments)
-        except RuntimeError as error:
-            if "shapes only" not in str(error):
-                raise
+def results(entry: Entry, arguments: dict, caller: str) -> tuple[list[tuple], list[tuple]]:
+    """Where the results of a call stand, and their shapes and dtypes.
+
+    The call is made again with these arguments. The memory of its results is found among the arguments of the
+    primitives that it calls, which are those of the first call. A place is ("argument", path)
+    or (number of the primitive, path), and the layout: shape, strides, offset and dtype. There are no places
+    where nothing was computed. ``caller`` begins the messages of errors.
+    """
+    try:
+        with shapes_only():
             made, calls = _logged(entry.name, arguments)
+    except RuntimeError as error:
+        if "shapes only" not in str(error):
+            raise
+        made, calls = _logged(entry.name, arguments)
     primitives = [(n, a) for n, kind, _, a in _topmost(calls, "primitive")]
     if [n for n, _ in primitives] != [p.name for p in entry.inner]:
         raise NotImplementedError(
-            f"vmap: {entry.name}: a second call took another way: {[n for n, _ in primitives]} and "
+            f"{caller}: {entry.name}: a second call took another way: {[n for n, _ in primitives]} and "
             f"{[p.name for p in entry.inner]}"
         )
     flat = [leaf for _, leaf in parts.parts(made)]
@@ -141,7 +140,7 @@ def results(entry: Entry) -> tuple[list[tuple], list[tuple]]:
         place = where.get(_C._storage_key(result))
         if place is None:
             if result.numel() and entry.inner:
-                raise NotImplementedError(f"vmap: {entry.name}: where its result lies is not known")
+                raise NotImplementedError(f"{caller}: {entry.name}: where its result lies is not known")
             if result.numel():
                 return [], []  # nothing was computed: memory for results to come
             place = next(iter(where.values()))
@@ -150,20 +149,7 @@ def results(entry: Entry) -> tuple[list[tuple], list[tuple]]:
     return places, [(tuple(r.shape), r.dtype) for r in flat]
 
 
-@contextmanager
-def _nobody_hears() -> Iterator[None]:
-    """While an example's call is made a second time, of which no outer vmap shall hear."""
-    trace = current()
-    if trace is not None:
-        trace.stop()
-    thread.trace = None
-    _C._set_interceptor(
-        lambda name, tensors: [None] * len(tensors)
-    )  # an autocast outside casts batches alone
-    try:
-        yield
-    finally:
-        _C._set_interceptor(None)
-        thread.trace = trace
-        if trace is not None:
-            trace.start()
+def at(entry: Entry, kind: str | int, path: tuple) -> Tensor:
+    """The tensor of a call that stands at a place of `results`."""
+    given = entry.arguments if kind == "argument" else entry.inner[kind].arguments
+    return dict(parts.parts(given))[path]

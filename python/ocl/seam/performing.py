@@ -174,6 +174,9 @@ _BY_HAND: dict[str, Callable] = {
     "index_add_": lambda input, dim, index, source, alpha: input.index_add_(dim, index, source, alpha=alpha),
     "index_fill": lambda input, dim, index, value: _C.index_fill(input, dim, index, value),
     "index_put_": _index_put,
+    "logsumexp": lambda input, dims, keepdim: _C.logsumexp(
+        input, dims or list(range(max(input.dim(), 1))), keepdim
+    ),
     "masked_fill": lambda input, mask, value: _C.masked_fill(input, mask, value),
     "meshgrid": lambda tensors, indexing: _C.meshgrid(*tensors, indexing=indexing),
     "pad": lambda input, pad, mode, value: ocl.nn.functional.pad(input, pad, mode, value),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["mapped", "parts"]
+from ocl._C import Tensor
+
+__all__ = ["mapped", "parts", "tensors_in"]
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:
@@ -25,3 +27,7 @@ def parts(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
             yield from parts(each, (*path, key))
     else:
         yield path, value
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    return [leaf for _, leaf in parts(value) if isinstance(leaf, Tensor)]

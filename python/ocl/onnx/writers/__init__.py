@@ -1,0 +1,1 @@
+"""The functions that write operators, one file a family."""

@@ -1,0 +1,59 @@
+"""Methods that give elements to the host, as listeners hear of them."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ocl._C import Tensor
+
+__all__ = ["reads_heard"]
+
+_ELEMENTS = tuple(
+    name
+    for name in (
+        "item", "tolist", "numpy", "__array__", "__dlpack__", "__contains__", "__bool__", "__int__",
+        "__float__", "__index__", "is_nonzero",
+    )
+    if name in vars(Tensor)
+)  # fmt: skip
+_lock = threading.Lock()
+_count = 0
+_before: dict[str, Callable] = {}
+_own = threading.local()
+
+
+def _telling(name: str, method: Callable) -> Callable:
+    @functools.wraps(method)
+    def told(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        listeners = getattr(_own, "listeners", None)
+        if listeners:
+            listeners[-1](name, self)
+        return method(self, *args, **kwargs)
+
+    return told
+
+
+@contextmanager
+def reads_heard(listener: Callable[[str, Tensor], None]) -> Iterator[None]:
+    """While it lasts, ``listener`` hears of this thread's reads beforehand: the method and the tensor."""
+    global _count
+    _own.listeners = [*getattr(_own, "listeners", ()), listener]
+    with _lock:
+        if _count == 0:
+            for name in _ELEMENTS:
+                _before[name] = vars(Tensor)[name]
+                setattr(Tensor, name, _telling(name, _before[name]))
+        _count += 1
+    try:
+        yield
+    finally:
+        _own.listeners = _own.listeners[:-1]
+        with _lock:
+            _count -= 1
+            if _count == 0:
+                for name, method in _before.items():
+                    setattr(Tensor, name, method)
