@@ -6,6 +6,7 @@ from ocl._C import Tensor
 from ocl.autograd import no_grad
 from ocl.distributions import constraints
 from ocl.distributions.utils import broadcast_all, broadcast_shapes, lazy_property
+from ocl.size import Size
 
 __all__ = ["Distribution"]
 
@@ -30,8 +31,8 @@ class Distribution:
         Distribution._validate_args = value
 
     def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
-        self._batch_shape = tuple(batch_shape)
-        self._event_shape = tuple(event_shape)
+        self._batch_shape = Size(batch_shape)
+        self._event_shape = Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
@@ -59,7 +60,7 @@ class Distribution:
 
     def expand(self, batch_shape, _instance=None):
         """The distribution with its parameters expanded to `batch_shape`; they share memory."""
-        batch_shape = tuple(batch_shape)
+        batch_shape = Size(batch_shape)
         new = object.__new__(type(self)) if _instance is None else _instance
         for name, value in vars(self).items():
             if (

@@ -26,11 +26,17 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError
 
     def _normalizer_and_means(self):
-        """θ, F(θ) and the gradients of F by θ, which are the means of t(x); all with a history."""
+        """θ, F(θ) and the gradients of F by θ, which are the means of t(x).
+
+        They have a history where a parameter of the distribution requires gradients.
+        """
+        given = self._natural_params
         with autograd.enable_grad():
-            natural = [p if p.requires_grad else p.detach().requires_grad_() for p in self._natural_params]
+            natural = [p if p.requires_grad else p.detach().requires_grad_() for p in given]
             normalizer = self._log_normalizer(*natural)
             means = autograd.grad(normalizer.sum(), natural, create_graph=True)
+        if not any(p.requires_grad for p in given):
+            return given, normalizer.detach(), [mean.detach() for mean in means]
         return natural, normalizer, means
 
     def entropy(self):

@@ -18,6 +18,8 @@ COMMANDS = [
     ["word_language_model.py", "--lstm"],
     ["word_language_model.py", "--transformer"],
     ["time_sequence.py"],
+    ["nerf.py"],
+    ["maml.py"],
 ]
 
 

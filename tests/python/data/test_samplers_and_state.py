@@ -391,3 +391,11 @@ def test_states_that_do_not_fit():
         DataLoader(samples.Rows(), 2.5)
     list(loader)
     assert loader.state_dict()["position"] == 0
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError])
+def test_samples_of_unequal_shape_are_pytorchs_error_too(error):
+    with pytest.raises(error, match=r"unequal shape \[\(1,\), \(2,\)\]"):
+        data.default_collate([np.zeros(1), np.zeros(2)])
+    with pytest.raises(error, match="unequal shape"):
+        next(iter(data.DataLoader([ocl.zeros(1), ocl.zeros(2)], batch_size=2)))

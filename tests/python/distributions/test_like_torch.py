@@ -144,6 +144,9 @@ def test_shapes_and_expand(case, rng):
         tuple(reference.batch_shape),
         tuple(reference.event_shape),
     )
+    assert {type(ours.batch_shape), type(ours.event_shape), type(ours.expand((4, 2, 3)).batch_shape)} == {
+        ocl.Size
+    }
     assert ours.sample().shape == tuple(reference.sample().shape)
     assert ours.sample((5, 1)).shape == (5, 1, *reference.batch_shape, *reference.event_shape)
     assert ours.sample((0,)).shape == (0, *reference.batch_shape, *reference.event_shape)
@@ -202,6 +205,16 @@ def test_invalid_parameters_are_refused(case, rng):
                 made(ocl, case.name, bad)
 
 
+@each_case
+def test_entropy_of_parameters_without_gradients_has_no_graph(case, rng):
+    (ours, _), _ = pair(case, rng)
+    try:
+        entropy = ours.entropy()
+    except NotImplementedError:
+        return
+    assert not entropy.requires_grad
+
+
 def kl_pairs():
     known = {name for name in distributions.__all__ if inspect.isclass(getattr(distributions, name))}
     general = {"ExponentialFamily", "TransformedDistribution", "Independent"}
@@ -233,6 +246,10 @@ def test_kl_divergence(p, q, rng):
         )
     (actual, ours), (expected, references) = results
     close(actual, expected)
+    constants = [made(ocl, case.name, part)[0] for case, part in zip(cases, arrays, strict=True)]
+    without_graph = distributions.kl_divergence(*constants)
+    close(without_graph, expected.detach())
+    assert not without_graph.requires_grad
     if expected.requires_grad:
         actual.sum().backward()
         expected.sum().backward()

@@ -18,7 +18,8 @@ def default_collate(batch):
     lists. Mappings, lists, tuples and named tuples of these are collated part by part and keep their type.
 
     Raises:
-        ValueError: arrays of unequal shape, or no sample.
+        ValueError, which is a RuntimeError too: arrays of unequal shape.
+        ValueError: no sample.
         RuntimeError: lists or tuples of unequal length.
         KeyError: dicts without the keys of the first.
         TypeError: a sample of another type, such as an image that nobody has made an array of.
@@ -97,7 +98,7 @@ def _refilled(container, parts):
 def _stack(arrays):
     shapes = {np.shape(array) for array in arrays}
     if len(shapes) > 1:
-        raise ValueError(
+        raise ocl._C.ArgumentValueError(
             f"default_collate: samples of unequal shape {sorted(shapes)} do not stack; "
             "make them equal (Resize, a crop, Pad) or give a collate_fn"
         )

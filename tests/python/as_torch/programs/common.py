@@ -10,6 +10,10 @@ def floats(*shape):
     return torch.from_numpy(RNG.standard_normal(shape).astype(np.float32))
 
 
+def uniform(*shape):
+    return torch.from_numpy(RNG.random(shape).astype(np.float32))
+
+
 def integers(high, *shape):
     return torch.from_numpy(RNG.integers(high, size=shape))
 
