@@ -52,7 +52,7 @@ Tensor index_tensor(py::handle given, const ocl::Device& device) {
 
 IndexItem item_of(py::handle part, const ocl::Device& device) {
   if (part.is_none()) return ocl::NewAxis{};
-  if (py::isinstance<py::ellipsis>(part)) return ocl::Ellipsis{};
+  if (py::isinstance<py::ellipsis>(part)) return ocl::Ellipsis;
   if (py::isinstance<py::slice>(part)) return slice_of(part);
   if (py::isinstance<Tensor>(part)) return part.cast<Tensor>();
   if (PyBool_Check(part.ptr())) return part.cast<bool>();
