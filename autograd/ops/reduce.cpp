@@ -355,4 +355,24 @@ Tensor Tensor::mean(const DimList& dims, bool keepdim, DType dtype) const {
   return ocl::mean(*this, dims, keepdim, dtype);
 }
 
+std::pair<Tensor, Tensor> aminmax(const Tensor& a, std::optional<std::int64_t> dim, bool keepdim) {
+  ENTER_OPERATOR(aminmax, a, dim, keepdim);
+  const DimList dims = dim && a.dim() > 0 ? DimList{*dim} : DimList{};
+  if (dim) dlprim::wrap_dim(*dim, a.dim(), "aminmax");
+  return {amin(a, dims, keepdim), amax(a, dims, keepdim)};
+}
+
+Tensor nansum(const Tensor& a, const DimList& dims, bool keepdim) {
+  ENTER_OPERATOR(nansum, a, dims, keepdim);
+  return sum(is_floating(a.dtype()) ? where(isnan(a.detach()), 0, a) : a, dims, keepdim);
+}
+
+Tensor nanmean(const Tensor& a, const DimList& dims, bool keepdim) {
+  ENTER_OPERATOR(nanmean, a, dims, keepdim);
+  dlprim::require<TypeError>(is_floating(a.dtype()), "nanmean: expected a floating dtype, got ",
+                             name(a.dtype()));
+  const Tensor x = in_compute_dtype(a);
+  return to(div(nansum(x, dims, keepdim), sum(logical_not(isnan(x.detach())), dims, keepdim)), a.dtype());
+}
+
 }  // namespace ocl
