@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes autograd/ops/methods.cpp from the rows of autograd/ops/operators.def.
 
-Tensor's methods are declared by the rows themselves (autograd/ops/declare_methods.def). A definition also needs the
-names of the parameters, which no macro finds in a row. With --check nothing is written, and the exit status tells
-whether the file is the one that would be.
+Tensor's methods are declared by the rows themselves (autograd/ops/declare_methods.def). A definition also
+needs the names of the parameters, which no macro finds in a row. With --check nothing is written, and the
+exit status tells whether the file is the one that would be.
 """
 
 import argparse
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 METHODS = ROOT / "autograd/ops/methods.cpp"
 FACES = ("method", "both", "both_by_hand")
 
-HEAD = """// Written by tools/generate_methods.py from the rows of operators.def: each method calls its function.
+HEAD = """// Written by tools/generate_methods.py from the rows of operators.def: each calls its function.
 // clang-format off
 #include "autograd/autograd.h"
 
@@ -40,7 +40,7 @@ def split_at_commas(text: str) -> list[str]:
 
 
 def in_parentheses(text: str, begin: int) -> str:
-    """What stands within the parenthesis that opens at `begin`."""
+    """The text within the parenthesis that opens at `begin`."""
     depth, quoted = 0, False
     for end in range(begin, len(text)):
         quoted ^= text[end] == '"'
@@ -52,7 +52,7 @@ def in_parentheses(text: str, begin: int) -> str:
 
 
 def rows(page: Path) -> Iterator[list[str]]:
-    """The fields of the OPERATORs of a page and of those that it includes, and of OVERLOADs, without the key."""
+    """The fields of the rows of a page and of those that it includes; of an OVERLOAD without the key."""
     text = page.read_text(encoding="utf-8")
     for included in re.findall(r'^#include "(.*\.def)"$', text, re.MULTILINE):
         yield from rows(ROOT / included)
@@ -66,7 +66,8 @@ def definition(name: str, result: str, parameters: str) -> str:
     declared = [p.replace("KEYWORD_ONLY ", "").split(" = ")[0] for p in split_at_commas(parameters[1:-1])]
     qualifier = " const" if declared[0].startswith("const ") else ""
     arguments = ", ".join(["*this", *(re.search(r"\w+$", p)[0] for p in declared[1:])])
-    return f"{result} Tensor::{name}({', '.join(declared[1:])}){qualifier} {{ return ocl::{name}({arguments}); }}\n"
+    head = f"{result} Tensor::{name}({', '.join(declared[1:])}){qualifier}"
+    return f"{head} {{ return ocl::{name}({arguments}); }}\n"
 
 
 def methods() -> str:
@@ -77,7 +78,9 @@ def methods() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where the file would change")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail where the file would change"
+    )
     if parser.parse_args().check:
         sys.exit(METHODS.read_text(encoding="utf-8") != methods() and f"{METHODS} is not what the rows say")
     METHODS.write_text(methods(), encoding="utf-8")

@@ -1,4 +1,4 @@
-// Written by tools/generate_methods.py from the rows of operators.def: each method calls its function.
+// Written by tools/generate_methods.py from the rows of operators.def: each calls its function.
 // clang-format off
 #include "autograd/autograd.h"
 

@@ -62,7 +62,7 @@ inline Tensor operator/(const Operand& a, const Operand& b) {
 inline Tensor operator-(const Tensor& a) {
   return neg(a);
 }
-// Of whole numbers and bool.
+// These take whole numbers and bool.
 inline Tensor operator&(const Tensor& a, const Operand& b) {
   return bitwise_and(a, b);
 }

@@ -52,7 +52,7 @@ Tensor upload(const std::vector<T>& values, const Shape& shape, const Device& de
   return from_bytes(values.data(), shape, dlprim::dtype_of<T>(), device);
 }
 
-/** Of numbers on the host, which become elements of `dtype`. */
+/** A tensor of numbers of the host, which become elements of `dtype`. */
 template <class T>
 Tensor converted(const std::vector<T>& values, const Shape& shape, DType dtype, const Device& device) {
   require_storable(dtype, device);

@@ -243,7 +243,7 @@ class Tensor {
   // Parts: autograd/ops/index_expression.h.
   /** Entry `index` of the first dimension: a view. */
   Tensor operator[](std::int64_t index) const { return select(0, index); }
-  /** As index({places}). */
+  /** Means index({places}). */
   Tensor operator[](const Tensor& places) const;
   Tensor index(const std::vector<IndexItem>& items) const;
   Tensor& index_put_(const std::vector<IndexItem>& items, const Operand& value, bool accumulate = false);
