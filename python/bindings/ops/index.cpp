@@ -25,7 +25,11 @@ ocl::Slice slice_of(py::handle slice) {
     if (at == -1 && PyErr_Occurred()) throw py::error_already_set();
     return at;
   };
-  return {bound("start"), bound("stop"), bound("step").value_or(1)};
+  ocl::Slice result;
+  result.start = bound("start");
+  result.stop = bound("stop");
+  result.step = bound("step").value_or(1);
+  return result;
 }
 
 py::object as_int64(const py::object& array) {

@@ -1,5 +1,5 @@
-// Calls that a program written for libtorch makes on tensors. What is expected is what PyTorch computes for
-// them.
+// Calls that a program written for libtorch makes on tensors. The expected numbers are those that PyTorch
+// computes.
 
 #include "autograd/autograd.h"
 #include "tests/cpp/support/autograd.h"
