@@ -26,7 +26,14 @@ namespace ocl {
 class Ownership;
 
 /** Tensors by name, in order: what a state dict is. */
-using StateDict = std::vector<std::pair<std::string, Tensor>>;
+struct StateDict : std::vector<std::pair<std::string, Tensor>> {
+  using vector::vector;
+  using vector::operator[];
+  /** The tensor of that name: `load(path)["weight"]`. Throws ValueError where there is none. */
+  const Tensor& operator[](const std::string& name) const;
+  const Tensor& operator[](const char* name) const { return (*this)[std::string(name)]; }
+  bool contains(const std::string& name) const;
+};
 
 namespace nn {
 

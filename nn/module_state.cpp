@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "autograd/ops/inplace.h"
@@ -5,6 +6,20 @@
 #include "autograd/tape/tape.h"
 #include "nn/module.h"
 #include "nn/walk.h"
+
+namespace ocl {
+
+bool StateDict::contains(const std::string& name) const {
+  return std::any_of(begin(), end(), [&](const auto& entry) { return entry.first == name; });
+}
+
+const Tensor& StateDict::operator[](const std::string& name) const {
+  for (const auto& [own_name, tensor] : *this)
+    if (own_name == name) return tensor;
+  throw ValueError(dlprim::concat("a state dict of ", size(), " tensors has none named '", name, "'"));
+}
+
+}  // namespace ocl
 
 namespace ocl::nn {
 namespace {

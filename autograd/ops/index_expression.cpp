@@ -29,13 +29,13 @@ bool is_mask(const Tensor& t) {
 }
 
 const Tensor* tensor_in(const IndexItem& item) {
-  return std::get_if<Tensor>(&item);
+  return std::get_if<Tensor>(&item.choice());
 }
 
 /** Dimensions of the indexed tensor that an item uses up. */
 int dimensions_of(const IndexItem& item) {
   if (const Tensor* t = tensor_in(item)) return is_mask(*t) ? t->dim() : 1;
-  return std::holds_alternative<std::int64_t>(item) || std::holds_alternative<Slice>(item);
+  return std::holds_alternative<std::int64_t>(item.choice()) || std::holds_alternative<Slice>(item.choice());
 }
 
 /** A view, and the index tensors for those of its dimensions that have one. */
@@ -54,7 +54,7 @@ class Resolver {
     resolved_.view = a;
     for (const IndexItem& item : items) used_ += dimensions_of(item);
     require<IndexError>(used_ <= a.dim(), "too many indices for tensor of dimension ", a.dim());
-    for (const IndexItem& item : items) std::visit([this](const auto& i) { take(i); }, item);
+    for (const IndexItem& item : items) std::visit([this](const auto& i) { take(i); }, item.choice());
     resolved_.indices.resize(static_cast<std::size_t>(resolved_.view.dim()));
     resolved_.distinct = masks_ == 1 && index_tensors_ == 0;
     for (int after = resolved_.view.dim() - mask_end_; resolved_.mask.defined() && after > 0; --after)
@@ -71,7 +71,7 @@ class Resolver {
     ++dim_;
   }
   void take(NewAxis) { resolved_.view = unsqueeze(resolved_.view, dim_++); }
-  void take(Ellipsis) {
+  void take(EllipsisIndex) {
     dim_ += a_.dim() - used_;
     used_ = a_.dim();  // a second one stands for nothing
   }
@@ -228,7 +228,7 @@ bool has_one_mask(const IndexItems& items) {
   int masks = 0;
   for (const IndexItem& item : items) {
     const Tensor* t = tensor_in(item);
-    if (std::holds_alternative<bool>(item) || (t && (t->dtype() != DType::boolean || t->dim() == 0)))
+    if (std::holds_alternative<bool>(item.choice()) || (t && (t->dtype() != DType::boolean || t->dim() == 0)))
       return false;
     masks += t != nullptr;
   }
@@ -326,8 +326,35 @@ static dlprim::ArgumentValue argument_value(const Slice& slice) {
 static dlprim::ArgumentValue argument_value(const NewAxis&) {
   return std::string("None");
 }
-static dlprim::ArgumentValue argument_value(const Ellipsis&) {
+static dlprim::ArgumentValue argument_value(const EllipsisIndex&) {
   return std::string("...");
+}
+static dlprim::ArgumentValue argument_value(const IndexItem& item) {
+  return dlprim::value_of(item.choice());
+}
+
+IndexItem::IndexItem(const char* text) : choice_(EllipsisIndex()) {
+  require<IndexError>(std::string_view(text) == "...", "index: expected \"...\" as the only text, got \"",
+                      text, "\"");
+}
+
+Tensor Tensor::operator[](const Tensor& places) const {
+  return ocl::index(*this, {places});
+}
+Tensor Tensor::index(const std::vector<IndexItem>& items) const {
+  return ocl::index(*this, items);
+}
+Tensor& Tensor::index_put_(const std::vector<IndexItem>& items, const Operand& value, bool accumulate) {
+  return ocl::index_put_(*this, items, value, accumulate);
+}
+Tensor& Tensor::operator=(const Operand& value) && {
+  return index_put_({Ellipsis}, value);
+}
+Tensor& Tensor::operator=(const Tensor& value) && {
+  return index_put_({Ellipsis}, value);
+}
+Tensor& Tensor::operator=(Tensor&& value) && {
+  return index_put_({Ellipsis}, value);
 }
 
 Tensor index(const Tensor& a, const IndexItems& items) {

@@ -71,7 +71,8 @@ void check_in_place(const char* op, const Tensor& target, const TensorList& inpu
 #define BINARY(name, ...) IN_PLACE(name, (const Operand& b), {*this, b})
 #define BINARY_P(name, ...) IN_PLACE(name, (const Operand& b, const Scalar& p), {*this, b}, {p})
 #define TERNARY(name, ...)
-#define TERNARY_P(name, ...)
+#define TERNARY_P(name, ...) \
+  IN_PLACE(name, (const Operand& b, const Operand& c, const Scalar& p), {*this, b, c}, {p})
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
 #undef IN_PLACE

@@ -8,8 +8,9 @@
 
 namespace ocl {
 
-/** How Python offers an operator: as a function, a method, both, or as python/bindings/ops says by hand. */
-enum class Face { function, method, both, by_hand };
+/** How Python offers an operator: as a function, a method, both, or as python/bindings/ops says by hand.
+ * Tensor has methods for `method`, `both` and `both_by_hand`. */
+enum class Face { function, method, both, by_hand, both_by_hand };
 
 /** The description of an operator: a row of operators.def, of the pointwise table or of the reduction table.
  */

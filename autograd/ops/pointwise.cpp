@@ -283,6 +283,9 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
   Tensor name(const Operand& a, const Operand& b, const Operand& c, const Scalar& p) { \
     ROW(name);                                                                         \
     return apply_pointwise(row, {a, b, c}, {p});                                       \
+  }                                                                                    \
+  Tensor Tensor::name(const Operand& b, const Operand& c, const Scalar& p) const {     \
+    return ocl::name(*this, b, c, p);                                                  \
   }
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
@@ -379,11 +382,6 @@ Tensor nan_to_num(const Tensor& a, std::optional<double> nan, std::optional<doub
                          dlprim::nan_to_num_parameters(a.dtype(), nan, posinf, neginf));
 }
 
-Tensor Tensor::nan_to_num(std::optional<double> nan, std::optional<double> posinf,
-                          std::optional<double> neginf) const {
-  return ocl::nan_to_num(*this, nan, posinf, neginf);
-}
-
 Tensor& Tensor::nan_to_num_(std::optional<double> nan, std::optional<double> posinf,
                             std::optional<double> neginf) {
   apply_pointwise_in_place(dlprim::nan_to_num_row(), *this, {*this},
@@ -405,6 +403,19 @@ Tensor& Tensor::round_(std::int64_t decimals) {
   if (decimals == 0) return round_();
   const auto [scale, divisor] = powers_of_ten(*this, decimals);
   return round_decimals_(scale, divisor);
+}
+
+Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
+  return ocl::lerp(*this, end, weight);
+}
+
+Tensor& Tensor::lerp_(const Operand& end, const Operand& weight) {
+  apply_pointwise_in_place(dlprim::pointwise_op("lerp"), *this, {*this, end, weight});
+  return *this;
+}
+
+Tensor Tensor::where(const Tensor& condition, const Operand& other) const {
+  return ocl::where(condition, *this, other);
 }
 
 }  // namespace ocl

@@ -62,25 +62,38 @@ inline Tensor operator/(const Operand& a, const Operand& b) {
 inline Tensor operator-(const Tensor& a) {
   return neg(a);
 }
-// Comparisons are elementwise, as in PyTorch; is_same() asks whether two handles are one tensor.
-inline Tensor operator==(const Tensor& a, const Operand& b) {
-  return eq(a, b);
+// These take whole numbers and bool.
+inline Tensor operator&(const Tensor& a, const Operand& b) {
+  return bitwise_and(a, b);
 }
-inline Tensor operator!=(const Tensor& a, const Operand& b) {
-  return ne(a, b);
+inline Tensor operator|(const Tensor& a, const Operand& b) {
+  return bitwise_or(a, b);
 }
-inline Tensor operator<(const Tensor& a, const Operand& b) {
-  return lt(a, b);
+inline Tensor operator^(const Tensor& a, const Operand& b) {
+  return bitwise_xor(a, b);
 }
-inline Tensor operator<=(const Tensor& a, const Operand& b) {
-  return le(a, b);
+inline Tensor operator~(const Tensor& a) {
+  return bitwise_not(a);
 }
-inline Tensor operator>(const Tensor& a, const Operand& b) {
-  return gt(a, b);
+inline Tensor operator%(const Tensor& a, const Operand& b) {
+  return remainder(a, b);
 }
-inline Tensor operator>=(const Tensor& a, const Operand& b) {
-  return ge(a, b);
-}
+// Comparisons are elementwise, as in PyTorch; is_same() asks whether two handles are one tensor. With a
+// number in front, the tensor behind it is compared the other way round.
+#define COMPARISON(op, forward, backward)                        \
+  inline Tensor operator op(const Tensor& a, const Operand& b) { \
+    return forward(a, b);                                        \
+  }                                                              \
+  inline Tensor operator op(const Scalar& a, const Tensor& b) {  \
+    return backward(b, a);                                       \
+  }
+COMPARISON(==, eq, eq)
+COMPARISON(!=, ne, ne)
+COMPARISON(<, lt, gt)
+COMPARISON(<=, le, ge)
+COMPARISON(>, gt, lt)
+COMPARISON(>=, ge, le)
+#undef COMPARISON
 
 /** Applies a row of the table to its inputs: what each function above does. */
 Tensor apply_pointwise(const dlprim::PointwiseOp& op, const std::vector<Operand>& inputs,

@@ -342,14 +342,17 @@ Tensor sum_to_shape(const Tensor& g, const Dims& shape) {
   return reshape(summed.empty() ? g : sum(g, summed, true), shape.vector());
 }
 
-Tensor Tensor::sum(const DimList& dims, bool keepdim) const {
-  return ocl::sum(*this, dims, keepdim);
+#define REDUCTION(name, ...)                                     \
+  Tensor Tensor::name(const DimList& dims, bool keepdim) const { \
+    return ocl::name(*this, dims, keepdim);                      \
+  }
+#include "dlprim/ops/reduce/table.def"
+
+Tensor Tensor::sum(const DimList& dims, bool keepdim, DType dtype) const {
+  return ocl::sum(*this, dims, keepdim, dtype);
 }
-Tensor Tensor::mean(const DimList& dims, bool keepdim) const {
-  return ocl::mean(*this, dims, keepdim);
-}
-Tensor Tensor::argmax(std::optional<std::int64_t> dim, bool keepdim) const {
-  return ocl::argmax(*this, dim, keepdim);
+Tensor Tensor::mean(const DimList& dims, bool keepdim, DType dtype) const {
+  return ocl::mean(*this, dims, keepdim, dtype);
 }
 
 std::pair<Tensor, Tensor> aminmax(const Tensor& a, std::optional<std::int64_t> dim, bool keepdim) {

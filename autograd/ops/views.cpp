@@ -448,26 +448,12 @@ Tensor to(const Tensor& a, const Device& device) {
   });
 }
 
-Tensor Tensor::view(const std::vector<std::int64_t>& shape) const {
-  return ocl::view(*this, shape);
+Tensor Tensor::slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> end,
+                     std::int64_t step) const {
+  return ocl::slice(*this, dim, start.value_or(0), end.value_or(size(dim)), step);
 }
-Tensor Tensor::reshape(const std::vector<std::int64_t>& shape) const {
-  return ocl::reshape(*this, shape);
-}
-Tensor Tensor::flatten(std::int64_t start_dim, std::int64_t end_dim) const {
-  return ocl::flatten(*this, start_dim, end_dim);
-}
-Tensor Tensor::transpose(std::int64_t dim0, std::int64_t dim1) const {
-  return ocl::transpose(*this, dim0, dim1);
-}
-Tensor Tensor::t() const {
-  return ocl::t(*this);
-}
-Tensor Tensor::contiguous(MemoryFormat format) const {
-  return ocl::contiguous(*this, format);
-}
-Tensor Tensor::clone(MemoryFormat format) const {
-  return ocl::clone(*this, format);
+Tensor Tensor::cpu() const {
+  return device()->info().is_cpu ? *this : to(Device("cpu"));
 }
 Tensor Tensor::to(DType dtype, MemoryFormat format) const {
   return ocl::to(*this, dtype, format);

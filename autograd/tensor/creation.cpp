@@ -52,7 +52,28 @@ Tensor upload(const std::vector<T>& values, const Shape& shape, const Device& de
   return from_bytes(values.data(), shape, dlprim::dtype_of<T>(), device);
 }
 
+/** A tensor of numbers of the host, which become elements of `dtype`. */
+template <class T>
+Tensor converted(const std::vector<T>& values, const Shape& shape, DType dtype, const Device& device) {
+  require_storable(dtype, device);
+  for (const T value : values) dlprim::require_holds("tensor", dtype, value);
+  if (!is_floating(dtype))
+    return upload(std::vector<std::int64_t>(values.begin(), values.end()), shape, device).to(dtype);
+  if (dtype == DType::float64)
+    return upload(std::vector<double>(values.begin(), values.end()), shape, device);
+  return upload(std::vector<float>(values.begin(), values.end()), shape, device).to(dtype);
+}
+
 }  // namespace
+
+Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype, const Device& device) {
+  return converted(values, shape, dtype, device);
+}
+
+Tensor tensor_of(const std::vector<std::int64_t>& values, const Shape& shape, DType dtype,
+                 const Device& device) {
+  return converted(values, shape, dtype, device);
+}
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Device& device,
                   bool non_blocking) {

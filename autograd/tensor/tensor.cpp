@@ -80,6 +80,14 @@ Tensor Tensor::detach() const {
   return Tensor(data());
 }
 
+Tensor& Tensor::detach_() {
+  require<AutogradError>(!impl_->base.defined(), "Can't detach views in-place. Use detach() instead.");
+  impl_->set_made_by({});
+  impl_->retains_grad = false;
+  impl_->set_requires_grad(false);
+  return *this;
+}
+
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph) const {
   ocl::backward({*this}, {gradient}, retain_graph, create_graph);
 }

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "autograd/tensor/device.h"
@@ -29,11 +31,30 @@ using dlprim::TypeError;
 using dlprim::ValueError;
 using dlprim::ZeroDivisionError;
 
+// The dtypes by libtorch's names.
+inline constexpr DType kFloat32 = DType::float32, kFloat = kFloat32, kFloat64 = DType::float64,
+                       kDouble = kFloat64, kFloat16 = DType::float16, kHalf = kFloat16,
+                       kBFloat16 = DType::bfloat16, kInt64 = DType::int64, kLong = kInt64,
+                       kInt32 = DType::int32, kInt = kInt32, kUInt8 = DType::uint8, kByte = kUInt8,
+                       kBool = DType::boolean;
+
 class Generator;
+class IndexItem;
 class Node;
 class Operand;
+class Tensor;
 struct TensorImpl;
 struct Edge;
+
+using TensorList = std::vector<Tensor>;
+using TensorPair = std::pair<Tensor, Tensor>;
+/** A Tensor that may be undefined: the type says so to readers, and to rows of operators. */
+using OptionalTensor = Tensor;
+using DimList = std::vector<std::int64_t>;
+
+/** A type that stands for any whole number, but for no bool and no list: sum(1) beside sum({0, 1}). */
+template <class T>
+using IfWhole = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>;
 
 /** The result of register_hook. */
 class HookHandle {
@@ -65,13 +86,26 @@ class Tensor {
   /** Wraps a raw tensor. */
   explicit Tensor(dlprim::Tensor data, bool requires_grad = false);
   explicit Tensor(std::shared_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) = default;
+  ~Tensor() = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & = default;
+  /** Assigning to what is no variable writes its elements, as in libtorch: `x[0] = y`, `x.select(1, 2) = 0`.
+   */
+  Tensor& operator=(const Operand& value) &&;
+  Tensor& operator=(const Tensor& value) &&;
+  Tensor& operator=(Tensor&& value) &&;
 
   bool defined() const { return impl_ != nullptr; }
   /** The raw tensor: the memory, free of the tape. */
   const dlprim::Tensor& data() const;
   const Dims& shape() const { return data().shape; }
+  const Dims& sizes() const { return shape(); }
   const Dims& strides() const { return data().strides; }
   DType dtype() const { return data().dtype; }
+  DType scalar_type() const { return dtype(); }
+  bool is_floating_point() const { return is_floating(dtype()); }
   Device device() const { return data().device(); }
   int dim() const { return data().rank(); }
   std::int64_t numel() const { return data().numel(); }
@@ -100,6 +134,8 @@ class Tensor {
   HookHandle register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook);
   /** This tensor's memory, unknown to the tape. */
   Tensor detach() const;
+  /** Makes this tensor a leaf that no graph knows. Throws AutogradError for a view. */
+  Tensor& detach_();
   /** Times this memory was written in place. */
   std::uint32_t version() const;
   /** The tape's record of how the tensor was made; null for a leaf. */
@@ -130,7 +166,8 @@ class Tensor {
 #define BINARY(name, ...) Tensor name(const Operand& b) const;
 #define BINARY_P(name, p, p0, ...) Tensor name(const Operand& b, const Scalar& p = p0) const;
 #define TERNARY(name, ...)
-#define TERNARY_P(name, ...)
+#define TERNARY_P(name, p, p0, ...) \
+  Tensor name(const Operand& b, const Operand& c, const Scalar& p = p0) const;
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
 
@@ -139,27 +176,88 @@ class Tensor {
   Tensor clamp_min(const Tensor& min) const;
   Tensor clamp_max(const Tensor& max) const;
   Tensor polygamma(std::int64_t n) const;
-  Tensor nan_to_num(std::optional<double> nan = {}, std::optional<double> posinf = {},
-                    std::optional<double> neginf = {}) const;
   /** To the nearest multiple of 10 to the power of -decimals. */
   Tensor round(std::int64_t decimals) const;
 
-  // Reductions: autograd/ops/reduce.h.
-  Tensor sum(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
-  Tensor mean(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
-  Tensor argmax(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
+  Tensor lerp(const Operand& end, const Operand& weight) const;
+  /** This tensor where `condition` holds, `other` elsewhere. */
+  Tensor where(const Tensor& condition, const Operand& other) const;
 
-  // Views and copies: autograd/ops/views.h.
-  Tensor view(const std::vector<std::int64_t>& shape) const;
-  Tensor reshape(const std::vector<std::int64_t>& shape) const;
-  Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
-  Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
-  Tensor t() const;
-  Tensor contiguous(MemoryFormat format = MemoryFormat::contiguous) const;
-  Tensor clone(MemoryFormat format = MemoryFormat::preserve) const;
+  // Reductions over `dims` (all where empty): autograd/ops/reduce.h.
+#define REDUCTION(name, ...) Tensor name(const DimList& dims = {}, bool keepdim = false) const;
+#include "dlprim/ops/reduce/table.def"
+  Tensor sum(const DimList& dims, bool keepdim, DType dtype) const;
+  Tensor mean(const DimList& dims, bool keepdim, DType dtype) const;
+  Tensor sum(DType dtype) const { return sum({}, false, dtype); }
+
+  // The methods of the registry: autograd/ops/operators.def.
+#include "autograd/ops/declare_methods.def"
+
+  // One number in the place of several, as libtorch's IntArrayRef takes it.
+#define ONE_NUMBER(name)                                              \
+  template <class Int, class... More, class = IfWhole<Int>>           \
+  Tensor name(Int number, const More&... more) const {                \
+    return name(DimList{static_cast<std::int64_t>(number)}, more...); \
+  }
+#define REDUCTION(name, ...) ONE_NUMBER(name)
+#include "dlprim/ops/reduce/table.def"
+  ONE_NUMBER(var)
+  ONE_NUMBER(std)
+  ONE_NUMBER(logsumexp)
+  ONE_NUMBER(nansum)
+  ONE_NUMBER(nanmean)
+  ONE_NUMBER(view)
+  ONE_NUMBER(reshape)
+  ONE_NUMBER(expand)
+  ONE_NUMBER(repeat)
+  ONE_NUMBER(tile)
+  ONE_NUMBER(flip)
+#undef ONE_NUMBER
+  template <class Int, class = IfWhole<Int>>
+  Tensor norm(double p, Int dim, bool keepdim = false) const {
+    return norm(p, DimList{static_cast<std::int64_t>(dim)}, keepdim);
+  }
+  template <class Int, class = IfWhole<Int>>
+  Tensor roll(Int shift, const DimList& dims = {}) const {
+    return roll(DimList{static_cast<std::int64_t>(shift)}, dims);
+  }
+  template <class Int, class Other, class = IfWhole<Int>, class = IfWhole<Other>>
+  Tensor roll(Int shift, Other dim) const {
+    return roll(shift, DimList{static_cast<std::int64_t>(dim)});
+  }
+  template <class Int, class Other, class = IfWhole<Int>, class = IfWhole<Other>>
+  Tensor movedim(Int source, Other destination) const {
+    return movedim(DimList{static_cast<std::int64_t>(source)},
+                   DimList{static_cast<std::int64_t>(destination)});
+  }
+  // With n - 1 for the number of elements, or n.
+  template <class Bool, class = std::enable_if_t<std::is_same_v<Bool, bool>>>
+  Tensor var(Bool unbiased) const {
+    return var(DimList(), unbiased ? 1 : 0);
+  }
+  template <class Bool, class = std::enable_if_t<std::is_same_v<Bool, bool>>>
+  Tensor std(Bool unbiased) const {
+    return std(DimList(), unbiased ? 1 : 0);
+  }
+
+  // Parts: autograd/ops/index_expression.h.
+  /** Entry `index` of the first dimension: a view. */
+  Tensor operator[](std::int64_t index) const { return select(0, index); }
+  /** Means index({places}). */
+  Tensor operator[](const Tensor& places) const;
+  Tensor index(const std::vector<IndexItem>& items) const;
+  Tensor& index_put_(const std::vector<IndexItem>& items, const Operand& value, bool accumulate = false);
+  /** Every `step`-th entry of `dim` from `start` to before `end`, which default to its ends. */
+  Tensor slice(std::int64_t dim = 0, std::optional<std::int64_t> start = std::nullopt,
+               std::optional<std::int64_t> end = std::nullopt, std::int64_t step = 1) const;
+
   Tensor to(DType dtype, MemoryFormat format = MemoryFormat::preserve) const;
   Tensor to(MemoryFormat format) const;
   Tensor to(const Device& device) const;
+  Tensor to(const Device& device, DType dtype) const { return to(device).to(dtype); }
+  /** On an OpenCL device that is a CPU: the tensor itself where it is on one, else a copy. */
+  Tensor cpu() const;
+  Tensor type_as(const Tensor& other) const { return to(other.device()).to(other.dtype()); }
 
   // In place: one method per pointwise operator, and those of autograd/ops/inplace.h. A written value must
   // keep its shape and hold the result's dtype.
@@ -169,9 +267,10 @@ class Tensor {
 #define BINARY(name, ...) Tensor& name##_(const Operand& b);
 #define BINARY_P(name, p, p0, ...) Tensor& name##_(const Operand& b, const Scalar& p = p0);
 #define TERNARY(name, ...)
-#define TERNARY_P(name, ...)
+#define TERNARY_P(name, p, p0, ...) Tensor& name##_(const Operand& b, const Operand& c, const Scalar& p = p0);
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
+  Tensor& lerp_(const Operand& end, const Operand& weight);
   Tensor& clamp_(const Tensor& min, const Tensor& max = {});
   Tensor& clamp_min_(const Tensor& min);
   Tensor& clamp_max_(const Tensor& max);
@@ -179,6 +278,13 @@ class Tensor {
   Tensor& nan_to_num_(std::optional<double> nan = {}, std::optional<double> posinf = {},
                       std::optional<double> neginf = {});
   Tensor& round_(std::int64_t decimals);
+  Tensor& operator+=(const Operand& b) { return add_(b); }
+  Tensor& operator-=(const Operand& b) { return sub_(b); }
+  Tensor& operator*=(const Operand& b) { return mul_(b); }
+  Tensor& operator/=(const Operand& b) { return div_(b); }
+  Tensor& operator&=(const Operand& b) { return bitwise_and_(b); }
+  Tensor& operator|=(const Operand& b) { return bitwise_or_(b); }
+  Tensor& operator^=(const Operand& b) { return bitwise_xor_(b); }
   Tensor& copy_(const Tensor& source);
   Tensor& fill_(const Scalar& value);
   Tensor& zero_();
@@ -202,11 +308,6 @@ class Tensor {
  private:
   std::shared_ptr<TensorImpl> impl_;
 };
-
-using TensorList = std::vector<Tensor>;
-using TensorPair = std::pair<Tensor, Tensor>;
-/** A Tensor that may be undefined: the type says so to readers, and to rows of operators. */
-using OptionalTensor = Tensor;
 
 /** An operand of a binary operator: a tensor or a number. */
 class Operand {

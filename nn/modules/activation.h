@@ -197,6 +197,8 @@ class GLU : public Layer<GLU, GLUOptions> {
 
 struct SoftmaxOptions {
   SoftmaxOptions(std::optional<std::int64_t> dim = std::nullopt) : dim_(dim) {}
+  template <class Int, class = IfWhole<Int>>
+  SoftmaxOptions(Int dim) : dim_(static_cast<std::int64_t>(dim)) {}
   OPTION(std::optional<std::int64_t>, dim);
   OPTION_LIST(0, dim_)
   /** `dim`; throws ValueError where none is set. */

@@ -35,6 +35,14 @@ class ModuleSequence : public Module {
   /** Makes these all that there is, numbered anew. */
   void assign(const ModulePointers& modules);
 
+ protected:
+  /** A pointer to a module, or a module that nobody else holds. */
+  template <class T>
+  static constexpr bool is_part = std::is_convertible_v<T, std::shared_ptr<Module>> ||
+                                  (std::is_base_of_v<Module, T> && !std::is_const_v<T>);
+  static std::shared_ptr<Module> part(std::shared_ptr<Module> module) { return module; }
+  static std::shared_ptr<Module> part(Module&& module) { return module.clone(); }
+
  private:
   std::size_t position(std::int64_t index, std::size_t size, std::size_t end) const;
 };
@@ -43,10 +51,11 @@ class ModuleSequence : public Module {
 class Sequential : public ModuleSequence {
  public:
   Sequential() = default;
-  /** `Sequential(make<Linear>(2, 3), make<ReLU>())`. */
-  template <class... Modules, class = std::enable_if_t<(sizeof...(Modules) > 0)>>
-  explicit Sequential(std::shared_ptr<Modules>... modules) {
-    (append(std::move(modules)), ...);
+  /** `Sequential(Linear(2, 3), ReLU())`, or of pointers `Sequential(make<Linear>(2, 3), make<ReLU>())`. A
+   * module that is given by itself is copied, see clone(). */
+  template <class... Modules, class = std::enable_if_t<(sizeof...(Modules) > 0) && (... && is_part<Modules>)>>
+  explicit Sequential(Modules&&... modules) {
+    (append(part(std::forward<Modules>(modules))), ...);
   }
   /** Named ones: `Sequential({{"hidden", make<Linear>(2, 3)}, {"out", make<Linear>(3, 1)}})`. */
   explicit Sequential(const Children& modules) {
@@ -70,9 +79,9 @@ class Sequential : public ModuleSequence {
 class ModuleList : public ModuleSequence {
  public:
   ModuleList() = default;
-  template <class... Modules, class = std::enable_if_t<(sizeof...(Modules) > 0)>>
-  explicit ModuleList(std::shared_ptr<Modules>... modules) {
-    (append(std::move(modules)), ...);
+  template <class... Modules, class = std::enable_if_t<(sizeof...(Modules) > 0) && (... && is_part<Modules>)>>
+  explicit ModuleList(Modules&&... modules) {
+    (append(part(std::forward<Modules>(modules))), ...);
   }
   std::shared_ptr<Module> alike() const override { return std::make_shared<ModuleList>(); }
   /** Equal neighbours are printed once, with their number. */

@@ -125,6 +125,9 @@ struct LayerNormOptions {
 class LayerNorm : public Layer<LayerNorm, LayerNormOptions> {
  public:
   explicit LayerNorm(const LayerNormOptions& options);
+  /** Over the last dimension alone. */
+  template <class Int, class = IfWhole<Int>>
+  explicit LayerNorm(Int size) : LayerNorm(LayerNormOptions({static_cast<std::int64_t>(size)})) {}
   Tensor forward(const Tensor& x) override;
   bool works_on_last_dimension() const override {
     return is_own_class() && options().normalized_shape().size() == 1;
@@ -147,6 +150,9 @@ struct RMSNormOptions {
 class RMSNorm : public Layer<RMSNorm, RMSNormOptions> {
  public:
   explicit RMSNorm(const RMSNormOptions& options);
+  /** Over the last dimension alone. */
+  template <class Int, class = IfWhole<Int>>
+  explicit RMSNorm(Int size) : RMSNorm(RMSNormOptions({static_cast<std::int64_t>(size)})) {}
   Tensor forward(const Tensor& x) override;
   void reset_parameters();
   std::string extra_repr() const override;

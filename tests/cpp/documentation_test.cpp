@@ -54,6 +54,31 @@ TEST_F(DocumentationFolder, LoadsPictures) {
   EXPECT_EQ(steps, 1);
 }
 
+TEST_F(DocumentationFolder, LibtorchsUsersFindTheirCalls) {
+#include "cpp_0.inc"
+  EXPECT_EQ(z.sizes(), (ocl::Dims{2, 3}));
+  EXPECT_EQ(s.sizes(), (ocl::Dims{2}));
+  EXPECT_EQ(b.to_vector(), host);
+  EXPECT_EQ(n.to_vector(), (std::vector<float>{0, 1, 2, 3}));
+  EXPECT_EQ(largest.dim() + places.dim(), 2);
+  EXPECT_EQ(either.dtype(), ocl::kBool);
+  EXPECT_EQ(half.dtype(), ocl::kFloat16);
+  EXPECT_EQ(elements, x.to_vector());
+  EXPECT_EQ(number, x.max().item<float>());
+#include "cpp_1.inc"
+  EXPECT_EQ(row.sizes(), (ocl::Dims{4}));
+  EXPECT_EQ(part.sizes(), (ocl::Dims{1, 3, 2}));
+  EXPECT_EQ(last.sizes(), (ocl::Dims{2, 3}));
+  EXPECT_EQ(chosen.numel(), 18);
+  EXPECT_EQ(t[0].to_vector(), (std::vector<float>{0, 0, 2, 3, 1, 1, 1, 1, 8, 0, 10, 11}));
+#include "cpp_2.inc"
+  EXPECT_TRUE(ocl::allclose(w, 0.8 * grads[0] / 2));
+#include "cpp_3.inc"
+  EXPECT_EQ(layers(x).sizes(), (ocl::Dims{2, 8}));
+  EXPECT_TRUE(weight.equal(net.out->weight));
+  EXPECT_EQ(optimizer.state(net.out->weight).numbers.at("step"), 1);
+}
+
 TEST(Documentation, ModelsAreMade) {
 #include "models_0.inc"
   EXPECT_EQ(net->forward(ocl::randn({2, 3, 32, 32})).shape(), (ocl::Shape{2, 10}));

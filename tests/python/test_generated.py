@@ -21,6 +21,12 @@ def test_operator_page_is_what_the_tables_say():
     assert done.returncode == 0, done.stderr
 
 
+def test_methods_in_cpp_are_what_the_rows_say():
+    command = [sys.executable, ROOT / "tools/generate_methods.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_page_of_the_fuzzer_lists_what_it_lets_pass():
     page = (ROOT / "docs/fuzzing.md").read_text()
     assert documentation() in page, "put the result of fuzz.known.documentation() into docs/fuzzing.md"

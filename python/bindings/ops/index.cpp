@@ -25,7 +25,11 @@ ocl::Slice slice_of(py::handle slice) {
     if (at == -1 && PyErr_Occurred()) throw py::error_already_set();
     return at;
   };
-  return {bound("start"), bound("stop"), bound("step").value_or(1)};
+  ocl::Slice result;
+  result.start = bound("start");
+  result.stop = bound("stop");
+  result.step = bound("step").value_or(1);
+  return result;
 }
 
 py::object as_int64(const py::object& array) {
@@ -52,7 +56,7 @@ Tensor index_tensor(py::handle given, const ocl::Device& device) {
 
 IndexItem item_of(py::handle part, const ocl::Device& device) {
   if (part.is_none()) return ocl::NewAxis{};
-  if (py::isinstance<py::ellipsis>(part)) return ocl::Ellipsis{};
+  if (py::isinstance<py::ellipsis>(part)) return ocl::Ellipsis;
   if (py::isinstance<py::slice>(part)) return slice_of(part);
   if (py::isinstance<Tensor>(part)) return part.cast<Tensor>();
   if (PyBool_Check(part.ptr())) return part.cast<bool>();
