@@ -12,7 +12,7 @@
  *     add(queue, y, b, z);  // z too: it is the next step
  *     gemm(queue, z, …);    // enqueues one kernel first, z = x * s + b; y is stored if somebody has it still
  *
- * The bits are those of separate launches. A chain is built when it is met a second time; until then its
+ * The bits are those of separate launches. A chain is built when it is met a third time; until then its
  * calls are launched one by one, in their order.
  */
 

@@ -25,9 +25,9 @@ from ocl.nn.sync_batch_norm import SyncBatchNorm  # noqa: E402
 from ocl.nn.triplet_margin import TripletMarginWithDistanceLoss  # noqa: E402
 
 if TYPE_CHECKING:
-    from ocl.nn import modules, parallel  # noqa: F401
+    from ocl.nn import attention, modules, parallel  # noqa: F401
 
-_LATE = ("modules", "parallel")  # imported when first asked for: few programs need them
+_LATE = ("attention", "modules", "parallel")  # imported when first asked for: few programs need them
 
 
 def __getattr__(name):
