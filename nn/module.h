@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -30,9 +31,14 @@ struct StateDict : std::vector<std::pair<std::string, Tensor>> {
   using vector::vector;
   using vector::operator[];
   /** The tensor of that name: `load(path)["weight"]`. Throws ValueError where there is none. */
-  const Tensor& operator[](const std::string& name) const;
-  const Tensor& operator[](const char* name) const { return (*this)[std::string(name)]; }
+  template <class Name, class = std::enable_if_t<std::is_convertible_v<const Name&, std::string_view>>>
+  const Tensor& operator[](const Name& name) const {
+    return named(name);
+  }
   bool contains(const std::string& name) const;
+
+ private:
+  const Tensor& named(std::string_view name) const;
 };
 
 namespace nn {

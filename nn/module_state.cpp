@@ -13,7 +13,7 @@ bool StateDict::contains(const std::string& name) const {
   return std::any_of(begin(), end(), [&](const auto& entry) { return entry.first == name; });
 }
 
-const Tensor& StateDict::operator[](const std::string& name) const {
+const Tensor& StateDict::named(std::string_view name) const {
   for (const auto& [own_name, tensor] : *this)
     if (own_name == name) return tensor;
   throw ValueError(dlprim::concat("a state dict of ", size(), " tensors has none named '", name, "'"));

@@ -105,10 +105,12 @@ class CountingAllocator : public Allocator {
   explicit CountingAllocator(Device& device) : device_(device) {}
 
   MemoryStats stats() const override {
+    device_.queue().enqueue_pending();  // which keeps memory that nobody else has any more
     DeviceLock lock(mutex_);
     return stats_;
   }
   void reset_peaks() override {
+    device_.queue().enqueue_pending();
     DeviceLock lock(mutex_);
     stats_.max_allocated = stats_.allocated;
     stats_.max_reserved = stats_.reserved;
@@ -140,6 +142,16 @@ class CountingAllocator : public Allocator {
     ++stats_.allocations;
     stats_.allocated += bytes;
     stats_.max_allocated = std::max(stats_.max_allocated, stats_.allocated);
+  }
+  /** The memory that `make` gives; where there is none, what it gives once nothing pends that keeps memory. */
+  template <class Make>
+  std::shared_ptr<Storage> unless_pending_work_has_it(const Make& make) {
+    try {
+      return make();
+    } catch (const OutOfMemoryError&) {
+      device_.queue().enqueue_pending();
+    }
+    return make();
   }
   /** Refuses what no device holds, before it is rounded up or added to anything. */
   void require_possible(std::size_t bytes) const {
@@ -174,24 +186,29 @@ class CachingAllocator final : public CountingAllocator {
 
   std::shared_ptr<Storage> allocate(std::size_t request) override {
     if (request == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
-    const CommandGraph* graph = capturing(device_);
-    DeviceLock lock(mutex_);
-    FreeMemory& free = graph ? static_cast<CachingPool&>(*graph->pool()).free : common_;
-    return serve(free, request, find_free(free, rounded(request)));
+    return unless_pending_work_has_it([&] {
+      const CommandGraph* graph = capturing(device_);
+      DeviceLock lock(mutex_);
+      FreeMemory& free = graph ? static_cast<CachingPool&>(*graph->pool()).free : common_;
+      return serve(free, request, find_free(free, rounded(request)));
+    });
   }
 
   std::shared_ptr<Storage> allocate_for_upload(std::size_t request) override {
     if (request == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
-    DeviceLock lock(mutex_);
-    const std::size_t bytes = rounded(request);
-    Block* block = find_unused(bytes);
-    return serve(common_, request,
-                 block ? block : new_segment(common_, bytes, bytes <= small_limit ? small_segment : bytes));
+    return unless_pending_work_has_it([&] {
+      DeviceLock lock(mutex_);
+      const std::size_t bytes = rounded(request);
+      Block* block = find_unused(bytes);
+      return serve(common_, request,
+                   block ? block : new_segment(common_, bytes, bytes <= small_limit ? small_segment : bytes));
+    });
   }
 
   std::shared_ptr<MemoryPool> make_pool() override { return std::make_shared<CachingPool>(*this); }
 
   void empty_cache() override {
+    device_.queue().enqueue_pending();
     DeviceLock lock(mutex_);
     free_idle_segments();
   }
@@ -376,15 +393,17 @@ class DirectAllocator final : public CountingAllocator {
 
   std::shared_ptr<Storage> allocate(std::size_t bytes) override {
     if (bytes == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
-    const CommandGraph* graph = capturing(device_);
-    DeviceLock lock(mutex_);
-    require_possible(bytes);
-    cl::Buffer buffer = try_buffer(bytes);
-    if (!buffer()) out_of_memory(bytes);
-    count_allocated(bytes);
-    const std::uint64_t pool = graph ? graph->pool()->number() : 0;
-    if (graph) static_cast<KeepingPool&>(*graph->pool()).buffers.push_back(buffer);
-    return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr, 0, pool);
+    return unless_pending_work_has_it([&] {
+      const CommandGraph* graph = capturing(device_);
+      DeviceLock lock(mutex_);
+      require_possible(bytes);
+      cl::Buffer buffer = try_buffer(bytes);
+      if (!buffer()) out_of_memory(bytes);
+      count_allocated(bytes);
+      const std::uint64_t pool = graph ? graph->pool()->number() : 0;
+      if (graph) static_cast<KeepingPool&>(*graph->pool()).buffers.push_back(buffer);
+      return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr, 0, pool);
+    });
   }
   std::shared_ptr<Storage> allocate_for_upload(std::size_t bytes) override { return allocate(bytes); }
   std::shared_ptr<MemoryPool> make_pool() override { return std::make_shared<KeepingPool>(device_); }

@@ -100,6 +100,7 @@ class PendingChain {
   void enqueue(Queue& queue);
   /** The handles to that memory which the chain has. */
   long handles(const Storage& storage) const;
+  std::size_t result_bytes() const { return result_bytes_; }
 
  private:
   struct Step {
@@ -118,6 +119,7 @@ class PendingChain {
 
   std::vector<Step> steps_;
   std::size_t inputs_ = 0, parameters_ = 0;  // at most
+  std::size_t result_bytes_ = 0;
 };
 
 template <class Visit>
@@ -155,6 +157,12 @@ std::size_t parameters_of(const PointwiseCall& call) {
   return count;
 }
 
+std::size_t bytes_of_results(const PointwiseCall& call) {
+  std::size_t bytes = 0;
+  for (const Tensor& output : call.outputs) bytes += output.storage->bytes();
+  return bytes;
+}
+
 /** Whether a tensor is an input or a result of a step. */
 bool PendingChain::knows(const Tensor& tensor) const {
   bool is_known = false;
@@ -187,6 +195,7 @@ bool PendingChain::has_room_for(const PendingChain& other) const {
 void PendingChain::add(PointwiseCall& call) {
   inputs_ += new_inputs(call);
   parameters_ += parameters_of(call);
+  result_bytes_ += bytes_of_results(call);
   steps_.push_back({std::move(call), call_state.operation ? call_state.operation : "",
                     call_state.module ? call_state.module : "", call_state.numbered});
 }
@@ -194,6 +203,7 @@ void PendingChain::add(PointwiseCall& call) {
 void PendingChain::append(PendingChain&& other) {
   inputs_ += other.inputs_;
   parameters_ += other.parameters_;
+  result_bytes_ += other.result_bytes_;
   steps_.insert(steps_.end(), std::make_move_iterator(other.steps_.begin()),
                 std::make_move_iterator(other.steps_.end()));
 }
@@ -303,6 +313,11 @@ class PendingCalls final : public PendingWork {
     for (const PendingChain& chain : chains_) count += chain.handles(storage);
     return count;
   }
+  std::size_t result_bytes() const {
+    std::size_t bytes = 0;
+    for (const PendingChain& chain : chains_) bytes += chain.result_bytes();
+    return bytes;
+  }
 
  private:
   static constexpr std::size_t most_chains = 4;
@@ -361,6 +376,10 @@ bool put_off(Queue& queue, PointwiseCall& call) {
   if (!can_pend(queue, call)) return false;
   PendingAccess pending(queue);
   if (!pending.may_pend()) return false;
+  // What pends keeps memory that is freed otherwise: never much of the device's.
+  const std::size_t most_bytes = queue.device().info().global_memory / 128;
+  if (auto* const calls = static_cast<PendingCalls*>(pending.work()))
+    if (calls->result_bytes() + bytes_of_results(call) > most_bytes) pending.enqueue();
   if (!pending.work()) pending.put(std::make_unique<PendingCalls>());
   static_cast<PendingCalls*>(pending.work())->add(queue, pending, call);
   return true;

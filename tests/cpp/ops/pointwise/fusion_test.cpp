@@ -324,6 +324,21 @@ TEST(Fusion, CountsNoHandleOfItsOwnAmongTheHolders) {
   EXPECT_EQ(holders(y.storage), 1);
 }
 
+TEST(Fusion, KeepsNoMemoryThatIsCountedOrAskedFor) {
+  const WithFusion on(true);
+  const Tensor x = upload_as(DType::float32, std::vector<double>(1 << 18, 2), {1 << 18});
+  const std::uint64_t before = device().allocator().stats().allocated;
+  {
+    call("neg", {x}, fresh({1 << 18}));
+  }
+  EXPECT_EQ(device().allocator().stats().allocated, before);
+
+  device().allocator().empty_cache();
+  device().allocator().set_limit(device().allocator().stats().reserved + (4 << 20));
+  for (int i = 0; i < 20; ++i) call("neg", {x}, fresh({1 << 18}));  // 1 MiB each
+  device().allocator().set_limit(0);
+}
+
 TEST(Fusion, LaunchesAtOnceWhatOthersMaySee) {
   const WithFusion on(true);
   const Tensor x = upload_as(DType::float32, {1, 2}, {2}), y = fresh({2});
