@@ -8,9 +8,9 @@
  * \file Work that a primitive has taken on and whose commands are not enqueued yet, so that the calls behind
  * it may join it in one launch (ops/pointwise/fusion.h).
  *
- * Pending work is the end of its queue: whatever is enqueued next, from any thread, first has it enqueued,
- * and so does whoever reads, waits, marks a place, or gives memory to others. So the order of commands is
- * what it would be without, and nobody sees a difference but in time. Work under a capture pends in its
+ * Pending work is the end of its queue. Whatever is enqueued next, from any thread, has it enqueued first.
+ * So does whoever reads, waits, marks a place, or gives memory to others. The order of commands is what it
+ * would be without, and nobody sees a difference but in time. Work under a capture pends in its
  * graph.
  */
 
@@ -42,7 +42,7 @@ class PendingSlot {
   bool is_enqueuing_ = false;
 };
 
-/** What pends of the calling thread's commands for a queue, locked. */
+/** The calling thread's pending work for a queue, locked. */
 class PendingAccess {
  public:
   explicit PendingAccess(Queue& queue);
@@ -53,7 +53,7 @@ class PendingAccess {
   bool may_pend() const { return may_pend_ && !slot_.is_enqueuing_; }
   /** Has it pend, behind what pended before, which is enqueued. */
   void put(std::unique_ptr<PendingWork> work);
-  /** Enqueues what pends. What fails is dropped, as any command that fails is. */
+  /** Enqueues what pends. Work that fails is dropped, as any command that fails is. */
   void enqueue();
   /** Does what enqueues a part of what pends. */
   void enqueue_part(const std::function<void()>& part);
@@ -69,7 +69,7 @@ class PendingAccess {
 long holders(const std::shared_ptr<Storage>& storage);
 
 /** Whether operators may pend, so that several become one launch: unless OCL_FUSION=off, or somebody has
- * turned it off. Of the process. */
+ * turned it off. It is one setting for the process. */
 bool fusion();
 void set_fusion(bool is_on);
 

@@ -48,7 +48,8 @@ void bind_data(py::module_& parent) {
         PythonUnlocked unlocked;
         ocl::Metadata metadata;
         ocl::StateDict state = ocl::load(path, device_or_default(device), &metadata);
-        return std::pair(std::move(state), std::move(metadata));
+        std::vector<std::pair<std::string, ocl::Tensor>>& tensors = state;
+        return std::pair(std::move(tensors), std::move(metadata));
       },
       py::arg("path"), py::arg("device") = py::none());
 }

@@ -27,7 +27,8 @@ def torch_peak(trainer):
     return peak + sum(tensor.nbytes for tensor in staying)
 
 model = bench.MODELS["mnist"]
-theirs, ours = bench.make_torch_trainer(model), bench.Trainer(ocl, ocl.synchronize, model, ocl.get_default_device())
+theirs = bench.make_torch_trainer(model)
+ours = bench.Trainer(ocl, ocl.synchronize, model, ocl.get_default_device())
 for trainer in (theirs, ours):
     for _ in range(2):
         trainer.step()

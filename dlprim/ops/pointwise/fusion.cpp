@@ -88,8 +88,8 @@ class KnownChains {
 /** Calls over the same elements that depend on each other, in their order. */
 class PendingChain {
  public:
-  /** What a call has to do with the chain: nothing, it goes on from it, or it uses some of its memory in
-   * another way and has to come behind it. */
+  /** How a call relates to the chain. It may have nothing to do with it, or go on from it. Or it uses some of
+   * the chain's memory in another way, and has to come behind it. */
   Relation relation_to(const PointwiseCall& call) const;
   /** Whether there is room for a call that goes on from this chain, or for another chain. */
   bool has_room_for(const PointwiseCall& call) const;
@@ -100,7 +100,10 @@ class PendingChain {
   void enqueue(Queue& queue);
   /** The handles to that memory which the chain has. */
   long handles(const Storage& storage) const;
-  std::size_t result_bytes() const { return result_bytes_; }
+  /** Gives the memory back of large results that only steps here read: one kernel needs none for them. */
+  void release_results();
+  /** Bytes of large tensors that nobody else has any more. */
+  std::size_t idle_bytes() const;
 
  private:
   struct Step {
@@ -111,6 +114,10 @@ class PendingChain {
   /** The tensors of a chain by their places in its expression. */
   struct Places;
 
+  template <class Visit>
+  void for_each_tensor(const Visit& visit);
+  void move_to(const Storage* from, const std::shared_ptr<Storage>& to);
+  bool is_read_later(std::size_t step, const Tensor& result) const;
   bool enqueue_as_one(Queue& queue) const;
   bool is_wanted(const Tensor& result, bool is_read) const;
   static void launch_within(Queue& queue, const Step& last, const char* operation, const PointwiseCall& call);
@@ -119,7 +126,6 @@ class PendingChain {
 
   std::vector<Step> steps_;
   std::size_t inputs_ = 0, parameters_ = 0;  // at most
-  std::size_t result_bytes_ = 0;
 };
 
 template <class Visit>
@@ -157,12 +163,6 @@ std::size_t parameters_of(const PointwiseCall& call) {
   return count;
 }
 
-std::size_t bytes_of_results(const PointwiseCall& call) {
-  std::size_t bytes = 0;
-  for (const Tensor& output : call.outputs) bytes += output.storage->bytes();
-  return bytes;
-}
-
 /** Whether a tensor is an input or a result of a step. */
 bool PendingChain::knows(const Tensor& tensor) const {
   bool is_known = false;
@@ -195,7 +195,6 @@ bool PendingChain::has_room_for(const PendingChain& other) const {
 void PendingChain::add(PointwiseCall& call) {
   inputs_ += new_inputs(call);
   parameters_ += parameters_of(call);
-  result_bytes_ += bytes_of_results(call);
   steps_.push_back({std::move(call), call_state.operation ? call_state.operation : "",
                     call_state.module ? call_state.module : "", call_state.numbered});
 }
@@ -203,7 +202,6 @@ void PendingChain::add(PointwiseCall& call) {
 void PendingChain::append(PendingChain&& other) {
   inputs_ += other.inputs_;
   parameters_ += other.parameters_;
-  result_bytes_ += other.result_bytes_;
   steps_.insert(steps_.end(), std::make_move_iterator(other.steps_.begin()),
                 std::make_move_iterator(other.steps_.end()));
 }
@@ -218,9 +216,77 @@ long PendingChain::handles(const Storage& storage) const {
   return count;
 }
 
+template <class Visit>
+void PendingChain::for_each_tensor(const Visit& visit) {
+  for (Step& step : steps_) {
+    for (PointwiseOperand& input : step.call.inputs)
+      if (auto* const tensor = std::get_if<Tensor>(&input)) visit(*tensor);
+    for (Tensor& output : step.call.outputs) visit(output);
+  }
+}
+
+/** All tensors over one storage lie in another from now on. */
+void PendingChain::move_to(const Storage* from, const std::shared_ptr<Storage>& to) {
+  for_each_tensor([&](Tensor& tensor) {
+    if (tensor.storage.get() == from) tensor.storage = to;
+  });
+}
+
+bool PendingChain::is_read_later(std::size_t step, const Tensor& result) const {
+  bool is_read = false;
+  for (std::size_t later = step + 1; later < steps_.size(); ++later)
+    for_each_input(steps_[later].call,
+                   [&](const Tensor& input) { is_read = is_read || are_same(input, result); });
+  return is_read;
+}
+
+constexpr std::size_t least_large = 1 << 20;  // bytes; smaller tensors are not worth the host's time
+
+/** In their place stands a storage without memory, which tells them apart. */
+void PendingChain::release_results() {
+  const auto needs_none = [&](const Storage* storage) {
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      for (const Tensor& result : steps_[i].call.outputs)
+        if (result.storage.get() == storage && !is_read_later(i, result)) return false;
+    return true;
+  };
+  for (const Step& step : steps_)
+    for (const Tensor& result : step.call.outputs) {
+      const Storage* const storage = result.storage.get();
+      if (storage->bytes() >= least_large && storage->is_allocated() &&
+          result.storage.use_count() == handles(*storage) && needs_none(storage))
+        move_to(storage, std::make_shared<Storage>(storage->device(), storage->bytes()));
+    }
+}
+
+std::size_t PendingChain::idle_bytes() const {
+  std::size_t bytes = 0;
+  std::vector<const Storage*> seen;
+  const auto visit = [&](const Tensor& tensor) {
+    const Storage* const storage = tensor.storage.get();
+    if (storage->bytes() < least_large || !storage->is_allocated() ||
+        std::find(seen.begin(), seen.end(), storage) != seen.end())
+      return;
+    seen.push_back(storage);
+    if (tensor.storage.use_count() <= handles(*storage)) bytes += storage->bytes();
+  };
+  for (const Step& step : steps_) {
+    for_each_input(step.call, visit);
+    for (const Tensor& output : step.call.outputs) visit(output);
+  }
+  return bytes;
+}
+
 void PendingChain::enqueue(Queue& queue) {
   if (steps_.size() > 1 && enqueue_as_one(queue)) return;
-  for (const Step& step : steps_) launch_within(queue, step, step.operation.c_str(), step.call);
+  for (Step& step : steps_) {
+    for (Tensor& output : step.call.outputs)
+      if (!output.storage->is_allocated())
+        move_to(output.storage.get(), queue.device().allocator().allocate(output.storage->bytes()));
+    launch_within(queue, step, step.operation.c_str(), step.call);
+    step.call.inputs.clear();  // so that memory is free as early as without waiting
+    step.call.outputs.clear();
+  }
 }
 
 struct PendingChain::Places {
@@ -313,9 +379,9 @@ class PendingCalls final : public PendingWork {
     for (const PendingChain& chain : chains_) count += chain.handles(storage);
     return count;
   }
-  std::size_t result_bytes() const {
+  std::size_t idle_bytes() const {
     std::size_t bytes = 0;
-    for (const PendingChain& chain : chains_) bytes += chain.result_bytes();
+    for (const PendingChain& chain : chains_) bytes += chain.idle_bytes();
     return bytes;
   }
 
@@ -353,6 +419,8 @@ void PendingCalls::add(Queue& queue, PendingAccess& pending, PointwiseCall& call
     if (chains_.size() == most_chains) enqueue(take(0));
     joined.emplace();
   }
+  for (PendingChain& chain : chains_) chain.release_results();
+  joined->release_results();
   joined->add(call);
   chains_.push_back(std::move(*joined));
 }
@@ -376,10 +444,10 @@ bool put_off(Queue& queue, PointwiseCall& call) {
   if (!can_pend(queue, call)) return false;
   PendingAccess pending(queue);
   if (!pending.may_pend()) return false;
-  // What pends keeps memory that is freed otherwise: never much of the device's.
-  const std::size_t most_bytes = queue.device().info().global_memory / 128;
+  // Pending work keeps memory that is free otherwise. It may never be much of the device's.
+  const std::size_t most_idle_bytes = queue.device().info().global_memory / 128;
   if (auto* const calls = static_cast<PendingCalls*>(pending.work()))
-    if (calls->result_bytes() + bytes_of_results(call) > most_bytes) pending.enqueue();
+    if (calls->idle_bytes() > most_idle_bytes) pending.enqueue();
   if (!pending.work()) pending.put(std::make_unique<PendingCalls>());
   static_cast<PendingCalls*>(pending.work())->add(queue, pending, call);
   return true;

@@ -52,7 +52,7 @@ INLINED float ROUNDED_float16(float x) {
 #define AVAILABLE(name, element) some_##name[part]
 #endif
 
-// No product of one step is contracted with a sum of another: a chain of steps has the bits of its steps apart.
+// No product of one step is contracted with a sum of another: a chain has the bits of its steps apart.
 #define APART _Pragma("OPENCL FP_CONTRACT OFF")
 
 #define FLAT_AT(k) i

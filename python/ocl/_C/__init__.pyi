@@ -13,7 +13,7 @@ from . import _optim
 from . import _data
 from . import _export
 from . import _distributed
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addbmm', 'addcdiv', 'addcmul', 'addmm', 'addmv', 'addr', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'aminmax', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'bilinear', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bincount', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'block_diag', 'bmm', 'bool_', 'bucketize', 'can_cast', 'cartesian_prod', 'cat', 'cdist', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'column_stack', 'combinations', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'convolution', 'copysign', 'cos', 'cosh', 'cosine_embedding_loss', 'cosine_similarity', 'count_nonzero', 'cross', 'cross_entropy', 'cummax', 'cummin', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dstack', 'dtype', 'einsum', 'elu', 'embedding', 'embedding_bag', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'fliplr', 'flipud', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'gaussian_nll_loss', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'gumbel_softmax', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'hinge_embedding_loss', 'histc', 'hstack', 'huber_loss', 'hypot', 'index_add', 'index_copy', 'index_fill', 'index_reduce', 'index_select', 'initial_seed', 'inner', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isin', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'kron', 'kthvalue', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logcumsumexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lp_pool1d', 'lp_pool2d', 'lp_pool3d', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'margin_ranking_loss', 'masked_fill', 'masked_scatter', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'median', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'mode', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multi_margin_loss', 'multilabel_margin_loss', 'multilabel_soft_margin_loss', 'multinomial', 'multiply', 'mv', 'nan_to_num', 'nanmean', 'nanmedian', 'nanquantile', 'nansum', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'pairwise_distance', 'pdist', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'poisson_nll_loss', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'quantile', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'renorm', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'rot90', 'round', 'round_decimals', 'rrelu', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'scatter_reduce', 'searchsorted', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'soft_margin_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'tensordot', 'threshold', 'tile', 'topk', 'trace', 'transpose', 'tril', 'triplet_margin_loss', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unique', 'unique_consecutive', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'vstack', 'where', 'xlogy', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addbmm', 'addcdiv', 'addcmul', 'addmm', 'addmv', 'addr', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'aminmax', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'bilinear', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bincount', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'block_diag', 'bmm', 'bool_', 'bucketize', 'can_cast', 'cartesian_prod', 'cat', 'cdist', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'column_stack', 'combinations', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'convolution', 'copysign', 'cos', 'cosh', 'cosine_embedding_loss', 'cosine_similarity', 'count_nonzero', 'cross', 'cross_entropy', 'cummax', 'cummin', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dstack', 'dtype', 'einsum', 'elu', 'embedding', 'embedding_bag', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'fliplr', 'flipud', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'gaussian_nll_loss', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_fusion', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'gumbel_softmax', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'hinge_embedding_loss', 'histc', 'hstack', 'huber_loss', 'hypot', 'index_add', 'index_copy', 'index_fill', 'index_reduce', 'index_select', 'initial_seed', 'inner', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isin', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'kron', 'kthvalue', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logcumsumexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lp_pool1d', 'lp_pool2d', 'lp_pool3d', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'margin_ranking_loss', 'masked_fill', 'masked_scatter', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'median', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'mode', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multi_margin_loss', 'multilabel_margin_loss', 'multilabel_soft_margin_loss', 'multinomial', 'multiply', 'mv', 'nan_to_num', 'nanmean', 'nanmedian', 'nanquantile', 'nansum', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'pairwise_distance', 'pdist', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'poisson_nll_loss', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'quantile', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'renorm', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'rot90', 'round', 'round_decimals', 'rrelu', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'scatter_reduce', 'searchsorted', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_fusion', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'soft_margin_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'tensordot', 'threshold', 'tile', 'topk', 'trace', 'transpose', 'tril', 'triplet_margin_loss', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unique', 'unique_consecutive', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'vstack', 'where', 'xlogy', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -269,11 +269,21 @@ class Tensor:
         Return hash(self).
         """
     @staticmethod
+    def __pos__(input: Tensor) -> Tensor:
+        """
+        The tensor itself; bool is refused. (torch.positive)
+        """
+    @staticmethod
     def absolute(*args, **kwargs):
         """
         abs(self: ocl._C.Tensor) -> ocl._C.Tensor
         
         The absolute value of every element.
+        """
+    @staticmethod
+    def adjoint(input: Tensor) -> Tensor:
+        """
+        The matrices transposed; there are no complex numbers. (torch.adjoint)
         """
     @staticmethod
     def arccos(*args, **kwargs):
@@ -325,6 +335,28 @@ class Tensor:
         The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
         """
     @staticmethod
+    def argwhere(input: Tensor) -> Tensor:
+        """
+        The coordinates [count, rank] of what is not 0. Waits for their number. (torch.argwhere)
+        """
+    @staticmethod
+    def as_strided_scatter(input: Tensor, src: Tensor, size: typing.Sequence[int], stride: typing.Sequence[int], storage_offset: int = 0) -> Tensor:
+        """
+        input with src in the place of as_strided(input, size, stride, storage_offset).
+            (torch.as_strided_scatter)
+            
+        """
+    @staticmethod
+    def broadcast_to(input: Tensor, size: typing.Sequence[int]) -> Tensor:
+        """
+        input expanded to `size`, without a copy. (torch.broadcast_to)
+        """
+    @staticmethod
+    def cauchy_(*args, **kwargs) -> Tensor:
+        """
+        Overwrites with numbers of Cauchy's distribution. (torch.Tensor.cauchy_)
+        """
+    @staticmethod
     def clip(*args, **kwargs):
         """
         clamp(*args, **kwargs)
@@ -351,6 +383,59 @@ class Tensor:
         2. clamp_(self: ocl._C.Tensor, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> ocl._C.Tensor
         """
     @staticmethod
+    def conj(input: Tensor) -> Tensor:
+        """
+        The tensor itself, as of all real numbers. (torch.conj)
+        """
+    @staticmethod
+    def conj_physical(input: Tensor) -> Tensor:
+        """
+        The tensor itself, as of all real numbers. (torch.conj)
+        """
+    @staticmethod
+    def corrcoef(input: Tensor) -> Tensor:
+        """
+        The correlations [N, N] of N variables with observations [N, count]. (torch.corrcoef)
+        """
+    @staticmethod
+    def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+        """
+        The covariances [N, N] of N variables with observations [N, count]; a scalar for a vector. (torch.cov)
+        
+            fweights says how often each observation counts, and aweights how much. Checks of weights wait.
+            
+        """
+    @staticmethod
+    def deg2rad(input: Tensor) -> Tensor:
+        """
+        Degrees as radians; integers give float32. (torch.deg2rad)
+        """
+    @staticmethod
+    def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+        """
+        The matrix with a vector on its diagonal, or a copy of the diagonal of a matrix. (torch.diag)
+        """
+    @staticmethod
+    def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+        """
+        Square matrices with the last dimension of input on a diagonal and 0 elsewhere. (torch.diag_embed)
+        """
+    @staticmethod
+    def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+        """
+        The matrix with all elements of input on its diagonal. (torch.diagflat)
+        """
+    @staticmethod
+    def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+        """
+        input with src in the place of diagonal(input, offset, dim1, dim2). (torch.diagonal_scatter)
+        """
+    @staticmethod
+    def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+        """
+        The p-norm of input - other, which broadcast. (torch.dist)
+        """
+    @staticmethod
     def divide(*args, **kwargs):
         """
         div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
@@ -370,6 +455,55 @@ class Tensor:
         2. div_(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, rounding_mode: str) -> ocl._C.Tensor
         """
     @staticmethod
+    def dsplit(input: Tensor, indices_or_sections: int | typing.Sequence[int]) -> tuple[Tensor, ...]:
+        """
+        Parts along the third of at least three dimensions. (torch.dsplit)
+        """
+    @staticmethod
+    def fix(*args, **kwargs):
+        """
+        trunc(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The whole number towards 0.
+        """
+    @staticmethod
+    def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
+        """
+        input ** exponent in float64, which the device needs for it. (torch.float_power)
+        """
+    @staticmethod
+    def frexp(input: Tensor) -> FRExp:
+        """
+        input as mantissa * 2 ** exponent, with 0.5 <= |mantissa| < 1 and exponents in int32. (torch.frexp)
+        
+            Zeros, infinities and NaN are their own mantissas, with the exponent 0. The mantissa is differentiable.
+            
+        """
+    @staticmethod
+    def gcd(input: Tensor, other: Tensor) -> Tensor:
+        """
+        The greatest common divisors of integers, which broadcast; computed on the host. (torch.gcd)
+        """
+    @staticmethod
+    def geometric_(*args, **kwargs) -> Tensor:
+        """
+        Overwrites with how many trials the first success takes, each with the probability p.
+            (torch.Tensor.geometric_)
+            
+        """
+    @staticmethod
+    def ger(*args, **kwargs):
+        """
+        outer(self: ocl._C.Tensor, vec2: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        All products of the elements of two vectors.
+        """
+    @staticmethod
+    def get_device(input: Tensor) -> int:
+        """
+        The number of the tensor's device, N of "ocl:N". (torch.get_device)
+        """
+    @staticmethod
     def greater(*args, **kwargs):
         """
         gt(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
@@ -382,6 +516,96 @@ class Tensor:
         ge(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
         
         Whether a is at least b.
+        """
+    @staticmethod
+    def histogram(input: Tensor, bins: int | Tensor, *, range: typing.Sequence[float] | None = None, weight: Tensor | None = None, density: bool = False) -> Histogram:
+        """
+        How many elements, or how much `weight`, fall into each bin, and their bounds. (torch.histogram)
+        
+            `bins` equal bins of `range`, or of the elements' own range (which waits), or those between the ascending
+            elements of a tensor. Bins are open above, the last is closed. `density` makes the integral 1.
+            
+        """
+    @staticmethod
+    def hsplit(input: Tensor, indices_or_sections: int | typing.Sequence[int]) -> tuple[Tensor, ...]:
+        """
+        Parts along the second dimension, those of a vector along its only one. (torch.hsplit)
+        """
+    @staticmethod
+    def i0(input: Tensor, *others) -> Tensor:
+        """
+        The modified Bessel function of order 0; integers give float32. (torch.special.i0)
+        """
+    @staticmethod
+    def igamma(input: Tensor, other: Tensor) -> Tensor:
+        """
+        The regularized lower incomplete gamma function P(input, other); the arguments broadcast.
+            (torch.special.gammainc)
+        
+            Its gradient by `other` is differentiable. That by `input`, which PyTorch does not have, is not.
+            
+        """
+    @staticmethod
+    def igammac(input: Tensor, other: Tensor) -> Tensor:
+        """
+        The regularized upper incomplete gamma function Q(input, other), as gammainc.
+            (torch.special.gammaincc)
+            
+        """
+    @staticmethod
+    def index_put(input: Tensor, indices: typing.Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+        """
+        input with values, which broadcast, at the entries that indices name, as input[indices] = values.
+            (torch.index_put)
+        
+            With `accumulate` values are added, also to an entry that is named several times. Masks wait for the
+            number of what they hold. An index that is out of range raises IndexError at the next waiting point.
+            
+        """
+    @staticmethod
+    def is_complex(input: Tensor) -> bool:
+        """
+        False: there are no complex numbers. (torch.is_complex)
+        """
+    @staticmethod
+    def is_conj(input: Tensor) -> bool:
+        """
+        False: no tensor is a conjugate. (torch.is_conj)
+        """
+    @staticmethod
+    def is_inference(input: Tensor) -> bool:
+        """
+        False: tensors made in inference mode are ordinary ones. (torch.is_inference)
+        """
+    @staticmethod
+    def is_neg(input: Tensor) -> bool:
+        """
+        False: no tensor is the negative of its memory. (torch.is_neg)
+        """
+    @staticmethod
+    def is_nonzero(input: Tensor) -> bool:
+        """
+        Whether the only element is not 0. Waits. Raises ValueError for other numbers. (torch.is_nonzero)
+        """
+    @staticmethod
+    def is_signed(input: Tensor) -> bool:
+        """
+        Whether the dtype has numbers below 0. (torch.is_signed)
+        """
+    @staticmethod
+    def isreal(input: Tensor) -> Tensor:
+        """
+        True everywhere: there are no complex numbers. (torch.isreal)
+        """
+    @staticmethod
+    def lcm(input: Tensor, other: Tensor) -> Tensor:
+        """
+        The least common multiples of integers, which broadcast; computed on the host. (torch.lcm)
+        """
+    @staticmethod
+    def ldexp(input: Tensor, other: Tensor | int) -> Tensor:
+        """
+        input * 2 ** other; integers give float32. (torch.ldexp)
         """
     @staticmethod
     def less(*args, **kwargs):
@@ -398,11 +622,21 @@ class Tensor:
         Whether a is at most b.
         """
     @staticmethod
+    def log_normal_(*args, **kwargs) -> Tensor:
+        """
+        Overwrites with numbers whose logarithms have a normal distribution. (torch.Tensor.log_normal_)
+        """
+    @staticmethod
     def moveaxis(*args, **kwargs):
         """
         movedim(self: ocl._C.Tensor, source: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], destination: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> ocl._C.Tensor
         
         The dimensions source moved to the places destination.
+        """
+    @staticmethod
+    def msort(input: Tensor) -> Tensor:
+        """
+        The elements in order along the first dimension. (torch.msort)
         """
     @staticmethod
     def multiply(*args, **kwargs):
@@ -419,6 +653,19 @@ class Tensor:
         In place: The product.
         """
     @staticmethod
+    def mvlgamma(input: Tensor, p: int) -> Tensor:
+        """
+        The logarithm of the gamma function of dimension p (torch.special.multigammaln).
+        
+            Elements are not checked to be above (p - 1) / 2. Integers give float32.
+            
+        """
+    @staticmethod
+    def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+        """
+        A copy of `length` entries of `dim` from `start` on. (torch.narrow_copy)
+        """
+    @staticmethod
     def negative(*args, **kwargs):
         """
         neg(self: ocl._C.Tensor) -> ocl._C.Tensor
@@ -433,11 +680,66 @@ class Tensor:
         In place: The negative of every element.
         """
     @staticmethod
+    def nextafter(input: Tensor, other: Tensor) -> Tensor:
+        """
+        The next number after each of input in the direction of other; computed on the host. (torch.nextafter)
+        
+            Takes float32, float64 and float16, and no gradient flows.
+            
+        """
+    @staticmethod
     def not_equal(*args, **kwargs):
         """
         ne(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
         
         Whether a differs from b.
+        """
+    @staticmethod
+    def positive(input: Tensor) -> Tensor:
+        """
+        The tensor itself; bool is refused. (torch.positive)
+        """
+    @staticmethod
+    def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+        """
+        input with source at the elements that index names in the flattened tensor, or added to them.
+            (torch.put)
+            
+        """
+    @staticmethod
+    def rad2deg(input: Tensor) -> Tensor:
+        """
+        Radians as degrees; integers give float32. (torch.rad2deg)
+        """
+    @staticmethod
+    def ravel(input: Tensor) -> Tensor:
+        """
+        All elements as a vector, without a copy where the strides allow it. (torch.ravel)
+        """
+    @staticmethod
+    def resolve_conj(input: Tensor) -> Tensor:
+        """
+        The tensor itself, as of all real numbers. (torch.conj)
+        """
+    @staticmethod
+    def resolve_neg(input: Tensor) -> Tensor:
+        """
+        The tensor itself, as of all real numbers. (torch.conj)
+        """
+    @staticmethod
+    def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+        """
+        input with src in the place of select(input, dim, index). (torch.select_scatter)
+        """
+    @staticmethod
+    def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
+        """
+        input with src in the place of the entries start:end:step of dim. (torch.slice_scatter)
+        """
+    @staticmethod
+    def split_with_sizes(input: Tensor, split_sizes: typing.Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+        """
+        Views of parts of those sizes along `dim`. (torch.split_with_sizes)
         """
     @staticmethod
     def subtract(*args, **kwargs):
@@ -461,6 +763,15 @@ class Tensor:
         Two dimensions swapped.
         """
     @staticmethod
+    def tensor_split(input: Tensor, indices_or_sections: int | typing.Sequence[int] | Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+        """
+        Views along `dim`: as many parts of nearly one size, the first ones larger, or parts between indices.
+        
+            Indices are those of Python slices. Raises ValueError for a number of parts below 1 and for a scalar
+            input. (torch.tensor_split)
+            
+        """
+    @staticmethod
     def true_divide(*args, **kwargs):
         """
         div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
@@ -473,6 +784,30 @@ class Tensor:
         unfold_dimension(self: ocl._C.Tensor, dimension: typing.SupportsIndex, size: typing.SupportsIndex, step: typing.SupportsIndex) -> ocl._C.Tensor
         
         Tensor.unfold: windows of size entries of dimension, one each step entries, as a last dimension.
+        """
+    @staticmethod
+    def unsafe_chunk(*args, **kwargs):
+        """
+        chunk(self: ocl._C.Tensor, chunks: typing.SupportsIndex, dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]
+        
+        A tuple of at most chunks equal parts along dim.
+        """
+    @staticmethod
+    def unsafe_split(*args, **kwargs):
+        """
+        split(self: ocl._C.Tensor, split_size: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]
+        
+        A tuple of parts along dim: of split_size entries, or of the sizes listed.
+        """
+    @staticmethod
+    def vdot(input: Tensor, other: Tensor) -> Tensor:
+        """
+        The sum of the products of two vectors, as dot. (torch.vdot)
+        """
+    @staticmethod
+    def vsplit(input: Tensor, indices_or_sections: int | typing.Sequence[int]) -> tuple[Tensor, ...]:
+        """
+        Parts along the first of at least two dimensions. (torch.vsplit)
         """
     @classmethod
     def _make_subclass(cls: typing.Any, data: Tensor, require_grad: bool = False) -> typing.Any:
@@ -749,6 +1084,10 @@ class Tensor:
         """
         In place: The absolute value of every element.
         """
+    def absolute_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``absolute`` gives over the tensor. (torch.Tensor.absolute_)
+        """
     def acos(self) -> Tensor:
         """
         The inverse cosine, in radians.
@@ -777,6 +1116,10 @@ class Tensor:
         """
         beta * input + alpha * the sum over the batch of batch1 @ batch2, with input broadcast.
         """
+    def addbmm_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``addbmm`` gives over the tensor. (torch.Tensor.addbmm_)
+        """
     def addcdiv(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
         """
         a + value * b / c.
@@ -797,13 +1140,25 @@ class Tensor:
         """
         beta * input + alpha * mat1 @ mat2, with input broadcast.
         """
+    def addmm_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``addmm`` gives over the tensor. (torch.Tensor.addmm_)
+        """
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
         """
         beta * input + alpha * mat @ vec, with input broadcast.
         """
+    def addmv_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``addmv`` gives over the tensor. (torch.Tensor.addmv_)
+        """
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
         """
         beta * input + alpha * outer(vec1, vec2), with input broadcast.
+        """
+    def addr_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``addr`` gives over the tensor. (torch.Tensor.addr_)
         """
     def all(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
@@ -832,6 +1187,34 @@ class Tensor:
     def any(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         Whether some element is non-zero.
+        """
+    def arccos_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``arccos`` gives over the tensor. (torch.Tensor.arccos_)
+        """
+    def arccosh_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``arccosh`` gives over the tensor. (torch.Tensor.arccosh_)
+        """
+    def arcsin_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``arcsin`` gives over the tensor. (torch.Tensor.arcsin_)
+        """
+    def arcsinh_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``arcsinh`` gives over the tensor. (torch.Tensor.arcsinh_)
+        """
+    def arctan2_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``arctan2`` gives over the tensor. (torch.Tensor.arctan2_)
+        """
+    def arctan_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``arctan`` gives over the tensor. (torch.Tensor.arctan_)
+        """
+    def arctanh_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``arctanh`` gives over the tensor. (torch.Tensor.arctanh_)
         """
     def argmax(self, dim: typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
         """
@@ -898,6 +1281,10 @@ class Tensor:
     def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
         """
         beta * input + alpha * batch1 @ batch2, with input broadcast.
+        """
+    def baddbmm_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``baddbmm`` gives over the tensor. (torch.Tensor.baddbmm_)
         """
     def bernoulli(self, p: typing.SupportsFloat | typing.SupportsIndex | None = None, *, generator: Generator = None) -> Tensor:
         """
@@ -1137,9 +1524,21 @@ class Tensor:
         """
         Running products along dim.
         """
+    def cumprod_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``cumprod`` gives over the tensor. (torch.Tensor.cumprod_)
+        """
     def cumsum(self, dim: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         Running sums along dim.
+        """
+    def cumsum_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``cumsum`` gives over the tensor. (torch.Tensor.cumsum_)
+        """
+    def deg2rad_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``deg2rad`` gives over the tensor. (torch.Tensor.deg2rad_)
         """
     def det(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
@@ -1277,6 +1676,16 @@ class Tensor:
         """
         Sets every element to value.
         """
+    def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Tensor:
+        """
+        Overwrites the elements whose coordinates are equal; with `wrap` the diagonal of a tall matrix begins
+            anew below an empty row. (torch.Tensor.fill_diagonal_)
+            
+        """
+    def fix_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``fix`` gives over the tensor. (torch.Tensor.fix_)
+        """
     def flatten(self, start_dim: typing.SupportsIndex = 0, end_dim: typing.SupportsIndex = -1) -> Tensor:
         """
         The dimensions from start_dim to end_dim as one.
@@ -1295,6 +1704,10 @@ class Tensor:
         """
     def float(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
+    def float_power_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``float_power`` gives over the tensor. (torch.Tensor.float_power_)
+        """
     def floor(self) -> Tensor:
         """
         The largest whole number not above every element.
@@ -1339,6 +1752,10 @@ class Tensor:
         """
         Elements along dim that index names; the shape of index (int64 or int32).
         """
+    def gcd_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``gcd`` gives over the tensor. (torch.Tensor.gcd_)
+        """
     def ge(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether a is at least b.
@@ -1359,6 +1776,10 @@ class Tensor:
         """
         gelu in its tanh approximation.
         """
+    def geqrf(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        The factors of ``qr`` as LAPACK has them. No gradient flows. (torch.geqrf)
+        """
     def glu_kernel(self, other: Tensor | float | int | bool) -> Tensor:
         """
         a * sigmoid(b): glu of its two halves.
@@ -1366,6 +1787,14 @@ class Tensor:
     def glu_kernel_(self, other: Tensor | float | int | bool) -> Tensor:
         """
         In place: a * sigmoid(b): glu of its two halves.
+        """
+    def greater_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``greater`` gives over the tensor. (torch.Tensor.greater_)
+        """
+    def greater_equal_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``greater_equal`` gives over the tensor. (torch.Tensor.greater_equal_)
         """
     def gt(self, other: Tensor | float | int | bool) -> Tensor:
         """
@@ -1425,6 +1854,18 @@ class Tensor:
         """
         In place: sqrt(a a + b b), without overflow.
         """
+    def i0_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``i0`` gives over the tensor. (torch.Tensor.i0_)
+        """
+    def igamma_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``igamma`` gives over the tensor. (torch.Tensor.igamma_)
+        """
+    def igammac_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``igammac`` gives over the tensor. (torch.Tensor.igammac_)
+        """
     def index_add(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
         """
         input with alpha * source added to the entries of dim that index names, in a fixed order.
@@ -1445,9 +1886,21 @@ class Tensor:
         """
         input with value (a number or a tensor of one element) in the entries of dim that index names.
         """
+    def index_fill_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``index_fill`` gives over the tensor. (torch.Tensor.index_fill_)
+        """
+    def index_put_(self, indices: typing.Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+        """
+        Writes values over the entries that indices name, or adds them. (torch.Tensor.index_put_)
+        """
     def index_reduce(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
         """
         input with the prod, mean, amax or amin of the entries of source in those of dim that index names.
+        """
+    def index_reduce_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``index_reduce`` gives over the tensor. (torch.Tensor.index_reduce_)
         """
     def index_select(self, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
         """
@@ -1467,6 +1920,10 @@ class Tensor:
         ...
     def is_floating_point(self) -> bool:
         ...
+    def is_same_size(self, other: Tensor) -> bool:
+        """
+        Whether both have one shape. (torch.Tensor.is_same_size)
+        """
     def isclose(self, other: Tensor, rtol: typing.SupportsFloat | typing.SupportsIndex = 1e-05, atol: typing.SupportsFloat | typing.SupportsIndex = 1e-08, equal_nan: bool = False) -> Tensor:
         """
         Whether each |input - other| <= atol + rtol |other|; bool.
@@ -1503,6 +1960,14 @@ class Tensor:
         """
         The k-th smallest elements along dim, counted from 1, and where they stand (values, indices).
         """
+    def lcm_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``lcm`` gives over the tensor. (torch.Tensor.lcm_)
+        """
+    def ldexp_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``ldexp`` gives over the tensor. (torch.Tensor.ldexp_)
+        """
     def le(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether a is at most b.
@@ -1526,6 +1991,14 @@ class Tensor:
     def lerp_(self, end: Tensor | float | int | bool, weight: Tensor | float | int | bool) -> Tensor:
         """
         In place: a + weight * (b - a).
+        """
+    def less_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``less`` gives over the tensor. (torch.Tensor.less_)
+        """
+    def less_equal_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``less_equal`` gives over the tensor. (torch.Tensor.less_equal_)
         """
     def lgamma(self) -> Tensor:
         """
@@ -1669,6 +2142,10 @@ class Tensor:
         """
         input with the elements of source, one after another, where mask (bool) holds.
         """
+    def masked_scatter_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``masked_scatter`` gives over the tensor. (torch.Tensor.masked_scatter_)
+        """
     def masked_select(self, mask: Tensor) -> Tensor:
         """
         The elements where mask (bool) holds, one after another; input and mask broadcast. Waits for their number.
@@ -1782,6 +2259,10 @@ class Tensor:
         """
         Matrix [N, M] times vector [M].
         """
+    def mvlgamma_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``mvlgamma`` gives over the tensor. (torch.Tensor.mvlgamma_)
+        """
     def nan_to_num(self, nan: typing.SupportsFloat | typing.SupportsIndex | None = 0.0, posinf: typing.SupportsFloat | typing.SupportsIndex | None = None, neginf: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
         """
         Numbers in the places of NaN and of the infinities: 0, the largest and the least finite number of the dtype where none is given.
@@ -1846,6 +2327,10 @@ class Tensor:
         """
     def new_zeros(self, *args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
+    def nextafter_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``nextafter`` gives over the tensor. (torch.Tensor.nextafter_)
+        """
     def nonzero(self, *, as_tuple: bool = False) -> typing.Any:
         """
         The coordinates [count, rank] of the elements that are not 0, or with as_tuple a tensor for each dimension. Waits for their number.
@@ -1857,6 +2342,10 @@ class Tensor:
     def normal_(self, mean: typing.SupportsFloat | typing.SupportsIndex = 0.0, std: typing.SupportsFloat | typing.SupportsIndex = 1.0, *, generator: Generator = None) -> Tensor:
         """
         Overwrites with normal numbers.
+        """
+    def not_equal_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``not_equal`` gives over the tensor. (torch.Tensor.not_equal_)
         """
     def numel(self) -> int:
         ...
@@ -1930,6 +2419,10 @@ class Tensor:
         """
         What stands at the part q (a number or a vector) of the way from the smallest element to the largest.
         """
+    def rad2deg_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``rad2deg`` gives over the tensor. (torch.Tensor.rad2deg_)
+        """
     @typing.overload
     def random_(self, to: typing.SupportsIndex | None = None, *, generator: Generator = None) -> Tensor:
         """
@@ -1982,6 +2475,10 @@ class Tensor:
         """
         The entries of dim, those with a p-norm above maxnorm scaled down to it.
         """
+    def renorm_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``renorm`` gives over the tensor. (torch.Tensor.renorm_)
+        """
     def repeat(self, *args) -> Tensor:
         """
         Copies along every dimension; more numbers than dimensions add leading ones.
@@ -1995,6 +2492,19 @@ class Tensor:
     def reshape(self, *args) -> Tensor:
         """
         A view where the strides allow one, else a copy; one size may be -1.
+        """
+    def reshape_as(self, other: Tensor) -> Tensor:
+        """
+        Reshaped to the shape of other. (torch.Tensor.reshape_as)
+        """
+    def resize_(self, *size: typing.Any, memory_format: typing.Any = None) -> Tensor:
+        """
+        Gives the tensor that size, row by row over its memory, and returns it. (torch.Tensor.resize_)
+        
+            Where the memory is too small it gets more, with the elements that it had first and others of any value.
+            Views of it keep the old one; those of PyTorch's follow. RuntimeError for a tensor that requires
+            gradients, and for negative sizes.
+            
         """
     def retain_grad(self) -> None:
         ...
@@ -2072,6 +2582,10 @@ class Tensor:
         """
         input with the sum, prod, mean, amax or amin of the elements of src at the places along dim that index names.
         """
+    def scatter_reduce_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``scatter_reduce`` gives over the tensor. (torch.Tensor.scatter_reduce_)
+        """
     def select(self, dim: typing.SupportsIndex, index: typing.SupportsIndex) -> Tensor:
         """
         Entry index of dim, which goes away.
@@ -2083,6 +2597,15 @@ class Tensor:
     def selu_(self) -> Tensor:
         """
         In place: The self-normalising unit (Klambauer et al. 2017).
+        """
+    def set_(self, source: Tensor | None = None, storage_offset: int = 0, size: typing.Sequence[int] | None = None, stride: typing.Sequence[int] | None = None) -> Tensor:
+        """
+        Has the tensor stand for the memory of `source`, and returns it; with `size` for that part of it.
+            (torch.Tensor.set_)
+        
+            Without a source it gets none, and no elements. ArgumentTypeError for another dtype, ArgumentValueError
+            for a part that goes beyond the memory. RuntimeError for a tensor that requires gradients.
+            
         """
     def sgn(self) -> Tensor:
         """
@@ -2144,8 +2667,10 @@ class Tensor:
         """
         In place: The hyperbolic sine.
         """
-    def size(self, dim: typing.SupportsIndex | None = None) -> typing.Any:
-        ...
+    def size(self, dim: typing.Any = None) -> typing.Any:
+        """
+        size(self: ocl._C.Tensor, dim: typing.SupportsIndex | None = None) -> object
+        """
     def slogdet(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
         The signs of the determinants of A (*, n, n) and the logarithms of their magnitudes, each (*,).
@@ -2214,6 +2739,14 @@ class Tensor:
         """
         Without dimensions of size 1.
         """
+    def squeeze_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Gives the tensor the shape and strides of what ``squeeze`` gives.
+        
+            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
+            (torch.Tensor.squeeze_)
+            
+        """
     @typing.overload
     def std(self, unbiased: bool) -> Tensor:
         """
@@ -2256,6 +2789,10 @@ class Tensor:
         """
         The sum of the elements.
         """
+    def sum_to_size(self, *size: int | typing.Sequence[int]) -> Tensor:
+        """
+        Summed over the dimensions that expand `size` to the shape. (torch.Tensor.sum_to_size)
+        """
     def svd(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
         U, S and V, not its transpose, of ``linalg.svd``; ``some=False`` gives the full matrices (torch.svd).
@@ -2267,9 +2804,33 @@ class Tensor:
         """
         Two dimensions swapped.
         """
+    def swapaxes_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Gives the tensor the shape and strides of what ``swapaxes`` gives.
+        
+            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
+            (torch.Tensor.swapaxes_)
+            
+        """
+    def swapdims_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Gives the tensor the shape and strides of what ``swapdims`` gives.
+        
+            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
+            (torch.Tensor.swapdims_)
+            
+        """
     def t(self) -> Tensor:
         """
         The transpose of a matrix; anything of fewer dimensions as it is.
+        """
+    def t_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Gives the tensor the shape and strides of what ``t`` gives.
+        
+            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
+            (torch.Tensor.t_)
+            
         """
     def take(self, index: Tensor) -> Tensor:
         """
@@ -2342,6 +2903,14 @@ class Tensor:
         """
         Two dimensions swapped.
         """
+    def transpose_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Gives the tensor the shape and strides of what ``transpose`` gives.
+        
+            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
+            (torch.Tensor.transpose_)
+            
+        """
     def triangular_solve(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
         X of A X = b, or with ``transpose`` of A^T X = b, for triangular A, and a copy of A
@@ -2351,9 +2920,21 @@ class Tensor:
         """
         Matrices with 0 above the diagonal; a positive diagonal keeps more.
         """
+    def tril_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``tril`` gives over the tensor. (torch.Tensor.tril_)
+        """
     def triu(self, diagonal: typing.SupportsIndex = 0) -> Tensor:
         """
         Matrices with 0 below the diagonal; a positive diagonal keeps less.
+        """
+    def triu_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``triu`` gives over the tensor. (torch.Tensor.triu_)
+        """
+    def true_divide_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Writes what ``true_divide`` gives over the tensor. (torch.Tensor.true_divide_)
         """
     def trunc(self) -> Tensor:
         """
@@ -2366,6 +2947,10 @@ class Tensor:
     def type(self, dtype: numpy.dtype[typing.Any] | None = None) -> typing.Any:
         """
         The name of its type, or the tensor in another dtype.
+        """
+    def type_as(self, other: Tensor) -> Tensor:
+        """
+        Converted to the dtype of other, on its device. (torch.Tensor.type_as)
         """
     def unbind(self, dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
         """
@@ -2394,6 +2979,14 @@ class Tensor:
     def unsqueeze(self, dim: typing.SupportsIndex) -> Tensor:
         """
         With a dimension of size 1 at dim.
+        """
+    def unsqueeze_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
+        """
+        Gives the tensor the shape and strides of what ``unsqueeze`` gives.
+        
+            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
+            (torch.Tensor.unsqueeze_)
+            
         """
     @typing.overload
     def var(self, unbiased: bool) -> Tensor:
@@ -2481,7 +3074,7 @@ class Tensor:
     def retains_grad(self) -> bool:
         ...
     @property
-    def shape(self) -> tuple:
+    def shape(self, _new: typing.Any = ..., _shape: typing.Any = ...) -> Size:
         ...
 class _SavedTensor:
     def __init__(self, arg0: Tensor) -> None:
@@ -3209,6 +3802,10 @@ def get_device_properties(device: device | str | int | None = None) -> dict:
 def get_float32_matmul_precision() -> str:
     """
     What set_float32_matmul_precision was given last; "highest" at first.
+    """
+def get_fusion() -> bool:
+    """
+    What set_fusion was given last.
     """
 def get_rng_state(device: device | str | int | None = None) -> Tensor:
     """
@@ -4039,6 +4636,10 @@ def set_default_device(device: typing.Any) -> None:
 def set_float32_matmul_precision(precision: str) -> None:
     """
     How precisely products and convolutions of float32 tensors are computed: "highest" (as float32), "high" (operands may be rounded to TensorFloat-32) or "medium" (to bfloat16). Sums are float32 always. A device without faster arithmetic of lower precision computes as for "highest".
+    """
+def set_fusion(enabled: bool) -> None:
+    """
+    Whether pointwise operators wait for those behind them, so that several over the same elements become one kernel; their bits are the same. On at first, unless the environment has OCL_FUSION=off. Of this process.
     """
 def set_memory_limit(bytes: typing.SupportsIndex, device: device | str | int | None = None) -> None:
     """

@@ -15,6 +15,13 @@ class ExportedProgram:
     """
     def __str__(self) -> str:
         ...
+    def optimized(self) -> ExportedProgram:
+        """
+        A program that does the same in less time: what follows from constants alone is computed here.
+        
+        Batch norms behind convolutions and linear layers become parts of their weights. The results differ by
+        roundings. Constants that changed are named ``folded_0`` and so on.
+        """
     def save(self, path: os.PathLike | str | bytes) -> None:
         """
         Writes it to a file of the format .ocl, which is a safetensors file. Raises OSError.

@@ -177,6 +177,10 @@ def onnx_file():
     return {"picture": ocl.zeros(1, 3)}
 
 
+def onnx_at_hand():
+    pytest.importorskip("onnx.checker", reason="NOT TESTED: ocl.onnx.save, as there is no package onnx")
+
+
 SETTINGS = {
     "README.md#0": torch_in_three_lines,
     "README.md#1": readme,
@@ -200,6 +204,7 @@ SETTINGS = {
     "docs/models.md#1": pictures,
     "docs/models.md#2": small_gpt2,
     "docs/onnx.md#0": onnx_file,
+    "docs/onnx.md#1": onnx_at_hand,
     "docs/performance.md#0": profiled_step,
     "docs/pytorch.md#0": torch_net,
     "docs/pytorch.md#1": torch_graph,

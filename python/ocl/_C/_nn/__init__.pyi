@@ -18,8 +18,10 @@ class Module:
     training: bool
     def __call__(self, *args, **kwargs) -> typing.Any:
         ...
-    def __delattr__(self, arg0: str) -> None:
-        ...
+    def __delattr__(self, name: str) -> None:
+        """
+        ``del module.name``: takes a parameter, a buffer, a submodule or a plain attribute away.
+        """
     def __getattr__(self, arg0: str) -> typing.Any:
         ...
     def __getstate__(self) -> dict:
@@ -32,10 +34,16 @@ class Module:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
-    def _delete_entry(self, arg0: str) -> None:
-        ...
+    def _delete_entry(self, name: str) -> None:
+        """
+        ``del module.name``: takes a parameter, a buffer, a submodule or a plain attribute away.
+        """
     def _entries(self, arg0: str) -> dict:
         ...
+    def _forward_with_attributes(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        The class's forward, with what stands under names that were taken away.
+        """
     def _register_load_state_dict_pre_hook(self, hook: collections.abc.Callable, with_module: bool = False) -> RemovableHandle:
         ...
     def _register_state_dict_hook(self, hook: collections.abc.Callable) -> RemovableHandle:
@@ -134,8 +142,10 @@ class Module:
         """
     def requires_grad_(self, requires_grad: bool = True) -> typing.Any:
         ...
-    def state_dict(self, *, destination: dict | None = None, prefix: str = '', keep_vars: bool = False) -> dict:
+    def state_dict(self, *args, **kwargs):
         """
+        state_dict(self: ocl._C._nn.Module, *, destination: dict | None = None, prefix: str = '', keep_vars: bool = False) -> dict
+        
         Parameters and buffers by dotted name after prefix, sharing memory with the module and, unless keep_vars, free of the tape.
         """
     def to(self, *args, device: typing.Any = None, dtype: ocl._C.dtype | None = None, non_blocking: bool = False, memory_format: ocl._C.memory_format | None = None) -> typing.Any:

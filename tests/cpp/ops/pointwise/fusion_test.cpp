@@ -53,7 +53,7 @@ std::vector<std::string> launches(const std::function<void()>& work) {
   return names;
 }
 
-/** Of a chain that was met often enough to be built. */
+/** The kernels that `work` launches once its chains were met often enough to be built. */
 std::vector<std::string> launches_when_known(const std::function<void()>& work) {
   for (int i = 0; i < 2; ++i) {
     work();
@@ -337,6 +337,24 @@ TEST(Fusion, KeepsNoMemoryThatIsCountedOrAskedFor) {
   device().allocator().set_limit(device().allocator().stats().reserved + (4 << 20));
   for (int i = 0; i < 20; ++i) call("neg", {x}, fresh({1 << 18}));  // 1 MiB each
   device().allocator().set_limit(0);
+}
+
+TEST(Fusion, HoldsNoMemoryForWhatOnlyAChainReads) {
+  const WithFusion on(true);
+  constexpr std::int64_t count = 1 << 20;
+  const Tensor x = upload_as(DType::float32, std::vector<double>(count, 1), {count});
+  for (int round = 0; round < 4; ++round) {
+    const std::uint64_t before = device().allocator().stats().allocated;
+    device().allocator().reset_peaks();
+    Tensor y = x;
+    for (int i = 0; i < 12; ++i) {
+      const Tensor next = fresh({count});
+      call("add", {y, Scalar(1)}, next);
+      y = next;
+    }
+    EXPECT_LE(device().allocator().stats().max_allocated - before, 4u * 4 * count);
+    EXPECT_EQ(download_values(y), std::vector<double>(count, 13));
+  }
 }
 
 TEST(Fusion, LaunchesAtOnceWhatOthersMaySee) {
