@@ -124,18 +124,13 @@ inline affine_t affine_of(int c, __global const REAL *mean, __global const REAL 
 #define NORMALISED(V, v, affine) fma((v) - (affine).mean, (V)((affine).scale), (V)((affine).shift))
 #define INPUT_GRADIENT(V, g, dy, x) (fma((x) - (g).mean, (V)(-(g).along_x), (dy) - (g).along_dy) * (g).scale)
 
-// activated(a), and activation_gradient(g, a, y) of y = activated(a), for V. As in pointwise.cl nothing is
-// contracted. So a norm with its activation has the bits of both apart.
+// activated(a), and activation_gradient(g, a, y) of y = activated(a), for V.
 #ifdef ACTIVATION
 #define OVERLOADED static inline __attribute__((always_inline, overloadable))
 #define DEFINE_EPILOGUE(V, EXP)                      \
   OVERLOADED V SIGMOID(V a) SIGMOID_BODY(V, EXP)     \
-  OVERLOADED V activated(V a) {                      \
-    _Pragma("OPENCL FP_CONTRACT OFF") return ACTIVATION; \
-  }                                                  \
-  OVERLOADED V activation_gradient(V g, V a, V y) {  \
-    _Pragma("OPENCL FP_CONTRACT OFF") return ACTIVATION_GRADIENT; \
-  }
+  OVERLOADED V activated(V a) { return ACTIVATION; } \
+  OVERLOADED V activation_gradient(V g, V a, V y) { return ACTIVATION_GRADIENT; }
 #define T REAL
 #if SHAPE_CPU
 DEFINE_EPILOGUE(REAL, EXP1)

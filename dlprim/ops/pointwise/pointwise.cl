@@ -7,6 +7,7 @@
 //   PER_ITEM        elements that an item takes in shape simt
 //   ROUNDED         what a stored value is when it is read again
 //   PARAMETERS      kernel parameters: the tensors, then numbers
+//   IS_CHAIN        whether expressions are several steps (chain.h)
 //   VARIANTS(AT)    the cases of a switch, one for each variant; AT(k) is the index into the k-th tensor
 // One kernel for all variants, since a kernel costs PoCL three times as much to build as a loop in it does.
 #include "core/in_vectors.cl"
@@ -52,8 +53,12 @@ INLINED float ROUNDED_float16(float x) {
 #define AVAILABLE(name, element) some_##name[part]
 #endif
 
-// No product of one step is contracted with a sum of another: a chain has the bits of its steps apart.
+// Compilers for GPUs contract a product of one step of a chain with a sum of another, those for CPUs within a step alone.
+#if IS_CHAIN && !SHAPE_CPU
 #define APART _Pragma("OPENCL FP_CONTRACT OFF")
+#else
+#define APART
+#endif
 
 #define FLAT_AT(k) i
 

@@ -109,7 +109,8 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool 
       "\n#define T_IS_FLOATING ", is_floating(dtype), "\ntypedef ", wide_index ? "long" : "int",
       " index_t;\n", expanded_source("ops/pointwise/functions.cl"), "\n#define FLAT ", program.name(),
       "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,
-      "\n#define PER_ITEM ", elements_per_item, "\n#define ROUNDED ROUNDED_", name(dtype),
+      "\n#define PER_ITEM ", elements_per_item, "\n#define IS_CHAIN ",
+      !program.expressions().front().statements.empty(), "\n#define ROUNDED ROUNDED_", name(dtype),
       "\n#define PARAMETERS ", checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots),
       "\n#define VARIANTS(AT) ", variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
 }
