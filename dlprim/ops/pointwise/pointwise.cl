@@ -53,7 +53,8 @@ INLINED float ROUNDED_float16(float x) {
 #define AVAILABLE(name, element) some_##name[part]
 #endif
 
-// Compilers for GPUs contract a product of one step of a chain with a sum of another, those for CPUs within a step alone.
+// Compilers for GPUs contract a product of one step of a chain with a sum of another. Those for CPUs do so within a
+// step alone.
 #if IS_CHAIN && !SHAPE_CPU
 #define APART _Pragma("OPENCL FP_CONTRACT OFF")
 #else
