@@ -40,13 +40,13 @@ Relation relation_of(const Tensor& a, const Tensor& b) {
 /** How often a chain was met, and its expression once it is worth a kernel. */
 class KnownChains {
  public:
-  /** The expression of a chain that was met twice before; null until then, and for more chains than a process
+  /** The expression of a chain that was met often enough; null until then, and for more chains than a process
    * builds. */
   const PointwiseExpression* of(const PointwiseChain& chain) {
     const std::string key = key_of(chain);
     const std::lock_guard lock(mutex_);
     Known& known = known_[key];
-    if (known.expression || ++known.meetings <= meetings_before || built_ == most_built)
+    if (known.expression || ++known.meetings <= meetings_before_fusion || built_ == most_built)
       return known.expression;
     ++built_;
     return known.expression = &chain_expression(chain);
@@ -62,7 +62,6 @@ class KnownChains {
     const PointwiseExpression* expression = nullptr;
     std::size_t meetings = 0;
   };
-  static constexpr std::size_t meetings_before = 2;
   static constexpr int most_built = 512;
 
   static std::string key_of(const PointwiseChain& chain) {

@@ -12,11 +12,15 @@
  *     add(queue, y, b, z);  // z too: it is the next step
  *     gemm(queue, z, …);    // enqueues one kernel first, z = x * s + b; y is stored if somebody has it still
  *
- * The bits are those of separate launches. A chain is built when it is met a third time; until then its
+ * The bits are those of separate launches. A chain is built when it is met often enough; until then its
  * calls are launched one by one, in their order.
  */
 
 namespace dlprim {
+
+/** How often a chain is launched call by call before it is built: a kernel takes as long to build as many
+ * launches. */
+constexpr std::size_t meetings_before_fusion = 16;
 
 /** An expression and all that it is called with: tensors of the dtypes that it takes and gives, of one shape.
  */

@@ -55,7 +55,7 @@ std::vector<std::string> launches(const std::function<void()>& work) {
 
 /** The kernels that `work` launches once its chains were met often enough to be built. */
 std::vector<std::string> launches_when_known(const std::function<void()>& work) {
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < meetings_before_fusion; ++i) {
     work();
     queue().finish();
   }
@@ -74,7 +74,7 @@ TEST(Fusion, LaunchesAChainAsOneWhenItIsMetAgain) {
     call("add", {product, Scalar(0.71)}, sum);
     call("hardswish", {sum}, y);
   };
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(launches(work).size(), 3U);
+  for (std::size_t i = 0; i < meetings_before_fusion; ++i) EXPECT_EQ(launches(work).size(), 3U);
   const std::vector<double> apart = download_values(y);
   const std::vector<std::string> together = launches(work);
   ASSERT_EQ(together.size(), 1U);
@@ -118,7 +118,7 @@ TEST(Fusion, StoresWhatSomebodyStillHas) {
 TEST(Fusion, ComesBeforeWhateverReadsOrWritesItsMemory) {
   const WithFusion on(true);
   std::mt19937 random(4);
-  for (int round = 0; round < 4; ++round) {
+  for (std::size_t round = 0; round <= meetings_before_fusion; ++round) {
     const Tensor x = upload_as(DType::float32, {1, 2, 3, 4}, {4}), y = fresh({4}), z = fresh({4});
     call("add", {x, Scalar(1)}, y);
     call("mul", {y, y}, z);
@@ -139,7 +139,7 @@ TEST(Fusion, ComesBeforeWhateverReadsOrWritesItsMemory) {
 
 TEST(Fusion, KeepsTheOrderOfWritesInPlace) {
   const WithFusion on(true);
-  for (int round = 0; round < 4; ++round) {
+  for (std::size_t round = 0; round <= meetings_before_fusion; ++round) {
     const Tensor x = upload_as(DType::float32, {1, 2, 3}, {3}), y = fresh({3}), z = fresh({3});
     call("mul", {x, Scalar(10)}, y);   // of x as it was
     call("add", {x, Scalar(1)}, x);    // in place
@@ -343,7 +343,7 @@ TEST(Fusion, HoldsNoMemoryForWhatOnlyAChainReads) {
   const WithFusion on(true);
   constexpr std::int64_t count = 1 << 20;
   const Tensor x = upload_as(DType::float32, std::vector<double>(count, 1), {count});
-  for (int round = 0; round < 4; ++round) {
+  for (std::size_t round = 0; round <= meetings_before_fusion; ++round) {
     const std::uint64_t before = device().allocator().stats().allocated;
     device().allocator().reset_peaks();
     Tensor y = x;
