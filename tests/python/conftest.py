@@ -54,3 +54,12 @@ def kernels_build_without_warnings():
     """At the end of all tests: no kernel that they built made a compiler complain."""
     yield
     assert ocl._C._kernel_warnings() == []
+
+
+@pytest.fixture
+def calls_apart():
+    """Every pointwise operator is a launch of its own."""
+    before = ocl.get_fusion()
+    ocl.set_fusion(False)
+    yield
+    ocl.set_fusion(before)

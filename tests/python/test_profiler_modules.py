@@ -31,14 +31,8 @@ class Net(nn.Module):
         return self.unregistered[0](self.blocks(self.stem(x)))
 
 
-@pytest.fixture(autouse=True)
-def calls_apart():
-    """A launch that several modules share counts for the last of them alone."""
-    before = ocl.get_fusion()
-    ocl.set_fusion(False)
-    yield
-    ocl.set_fusion(before)
-
+# A launch that several modules share counts for the last of them alone.
+pytestmark = pytest.mark.usefixtures("calls_apart")
 
 OF_A_BLOCK = ["branches.0 (Linear)", "branches.1.0 (Linear)", "branches.1.1 (Tanh)"]
 MODULES = {

@@ -19,7 +19,7 @@ from ocl.batching import noting
 from ocl.batching.example import Batched, Example, current, plain, recording, thread
 from ocl.seam import calls, parts, performing
 from ocl.seam.calls import Entry, Heard
-from ocl.seam.parts import tensors_in
+from ocl.seam.parts import elements_key, tensors_in
 
 __all__ = ["RANDOM", "Trace"]
 
@@ -28,17 +28,6 @@ _DEPENDENT = (
     "allclose argwhere batched_nms equal masked_select nms nonzero remove_small_boxes unique "
     "unique_consecutive"
 ).split()
-
-
-def _key(tensor: Tensor) -> tuple:
-    """Two tensors of one key have the same elements."""
-    return (
-        _C._storage_key(tensor),
-        tensor.storage_offset(),
-        tuple(tensor.shape),
-        tensor.stride(),
-        tensor.dtype,
-    )
 
 
 class Trace:
@@ -162,16 +151,16 @@ class Trace:
 
     def know(self, tensor: Tensor) -> None:
         """Notes a tensor from outside, which calls that only listeners hear of take without its history."""
-        self._known[_key(tensor)] = tensor
+        self._known[elements_key(tensor)] = tensor
 
     def put(self, example: Tensor, batch: Tensor) -> None:
-        key = _key(example)
+        key = elements_key(example)
         self._batches[key] = batch
         self._storages[key[0]] = example
 
     def batch_of(self, example: Tensor, has_history: bool | None = None) -> Batched | Tensor:
         """The batch behind a tensor, or the tensor itself where it is the same for all examples."""
-        key = _key(example)
+        key = elements_key(example)
         batch = self._batches.get(key)
         if batch is None:
             if key[0] in self._storages and example.numel():
@@ -270,7 +259,7 @@ class Trace:
                 return value
             tensor = next(tensors, None)
             if tensor is None:  # of a call that only listeners hear of, which get no history
-                key = _key(value)
+                key = elements_key(value)
                 batch = self._batches.get(key)
                 return self._known.get(key, value) if batch is None else Batched(batch)
             return self.batch_of(tensor, next(history))

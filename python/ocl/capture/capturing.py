@@ -14,7 +14,7 @@ from ocl._C import Tensor
 from ocl.capture.graph import Graph, Node, Value
 from ocl.capture.sizes import Size, fitted, samples
 from ocl.seam import calls, parts, performing
-from ocl.seam.parts import tensors_in
+from ocl.seam.parts import elements_key, tensors_in
 from ocl.seam.reading import reads_heard
 
 __all__ = ["CaptureError", "capture"]
@@ -119,16 +119,6 @@ def _item(text: str) -> Any:
     return dict(zip(("start", "end", "step"), [*numbers, None][:3], strict=True))
 
 
-def _key(tensor: Tensor) -> tuple:
-    return (
-        _C._storage_key(tensor),
-        tensor.storage_offset(),
-        tuple(tensor.shape),
-        tensor.stride(),
-        tensor.dtype,
-    )
-
-
 class _Builder:
     def __init__(self, runs: list[_Run], sizes: list[dict[str, int]], names, states, symbols) -> None:
         self.runs, self.sizes, self.base = runs, sizes, runs[0]
@@ -144,7 +134,7 @@ class _Builder:
                 self._put(self.base.inputs[i], name, self._shape([r.inputs[i] for r in runs]))
             )
         for name, tensor in states:
-            if _key(tensor) not in self.values:
+            if elements_key(tensor) not in self.values:
                 value = self._put(tensor, name, tuple(tensor.shape))
                 value.tensor = tensor
                 self.found.states.append(value)
@@ -222,7 +212,7 @@ class _Builder:
         return stem if self.counts[stem] == 1 else f"{stem}_{self.counts[stem] - 1}"
 
     def _put(self, tensor: Tensor, name: str, shape: tuple) -> Value:
-        return self._put_key(_key(tensor), name, shape)
+        return self._put_key(elements_key(tensor), name, shape)
 
     def _put_key(self, key: tuple, name: str, shape: tuple) -> Value:
         value = Value(self._name(name), shape, key[-1])
@@ -232,7 +222,7 @@ class _Builder:
         return value
 
     def _value(self, tensor: Tensor, what: str, in_runs: list[Tensor]) -> Value:
-        key = _key(tensor)
+        key = elements_key(tensor)
         if key in self.stale:
             raise CaptureError(
                 f"capture: {what} takes a view of memory that {self.stale[key]} wrote by way of another "
@@ -304,7 +294,7 @@ class _Builder:
     def _write(self, entry: calls.Entry, named: dict) -> None:
         """A write in place as an operator with a new value, and what else shows that memory."""
         target = next(iter(tensors_in(entry.arguments)))
-        key = _key(target)
+        key = elements_key(target)
         if key[0] in self.held:
             raise CaptureError(f"capture: {entry.name} writes to a parameter or buffer")
         shape = self._shape([next(iter(tensors_in(run.entries[self.place].arguments))) for run in self.runs])

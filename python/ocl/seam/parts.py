@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ocl import _C
 from ocl._C import Tensor
 
-__all__ = ["mapped", "parts", "tensors_in"]
+__all__ = ["elements_key", "mapped", "parts", "tensors_in"]
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:
@@ -31,3 +32,14 @@ def parts(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
 
 def tensors_in(value: Any) -> list[Tensor]:
     return [leaf for _, leaf in parts(value) if isinstance(leaf, Tensor)]
+
+
+def elements_key(tensor: Tensor) -> tuple:
+    """Two tensors of one key have the same elements."""
+    return (
+        _C._storage_key(tensor),
+        tensor.storage_offset(),
+        tuple(tensor.shape),
+        tensor.stride(),
+        tensor.dtype,
+    )

@@ -33,15 +33,7 @@ def test_backward_frees_what_the_tape_saved(grown):
     assert grown() == 0
 
 
-@pytest.fixture
-def calls_apart():
-    """Calls that wait to become one launch keep what they read until then."""
-    before = ocl.get_fusion()
-    ocl.set_fusion(False)
-    yield
-    ocl.set_fusion(before)
-
-
+# Calls that wait to become one launch keep what they read until then.
 @pytest.mark.usefixtures("calls_apart")
 def test_backward_frees_as_it_walks(grown, device):
     x = big_leaf()
