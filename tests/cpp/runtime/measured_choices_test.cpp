@@ -38,11 +38,12 @@ bool takes_all(const DeviceInfo&, const Problem&) {
   return true;
 }
 
-// The cheapest by what is expected is not the fastest; the dear one would be, but is not tried.
+// The cheapest by what is expected is not the fastest; the dear one would be, but is not tried. They are so
+// far apart that other work on the processor does not change their order.
 const Implementation<Problem> list[] = {
-    {"expected", takes_all, costs<1>, run<6>},
+    {"expected", takes_all, costs<1>, run<60>},
     {"fast", takes_all, costs<4>, run<3>},
-    {"even", [](const DeviceInfo&, const Problem& p) { return p.size % 2 == 0; }, costs<5>, run<4>},
+    {"even", [](const DeviceInfo&, const Problem& p) { return p.size % 2 == 0; }, costs<5>, run<30>},
     {"dear", takes_all, costs<1000>, run<2>},
     {"no_memory", takes_all, costs<2>,
      [](Queue&, const Problem&) { throw OutOfMemoryError("no scratch memory", 1); }}};
@@ -97,10 +98,10 @@ TEST(ProblemKeyText, IsReadBackAsItWasWritten) {
 }
 
 TEST_F(MeasuredChoicesTest, TheFastestRunsOnceItIsMeasured) {
-  EXPECT_EQ(run_of({3}), "6 ");
+  EXPECT_EQ(run_of({3}), "60 ");
   measure({3});
   EXPECT_EQ(run_of({3}), "3 ");
-  EXPECT_EQ(run_of({5}), "6 ") << "of another size nothing is known";
+  EXPECT_EQ(run_of({5}), "60 ") << "of another size nothing is known";
   const std::vector<MeasuredChoice> measured = choices().measured();
   ASSERT_EQ(measured.size(), 1U);
   EXPECT_EQ(measured[0].family, "test_measured");
@@ -108,8 +109,8 @@ TEST_F(MeasuredChoicesTest, TheFastestRunsOnceItIsMeasured) {
   EXPECT_EQ(measured[0].implementation, "fast");
   EXPECT_EQ(measured[0].expected, "expected");
   EXPECT_GE(measured[0].seconds, 0.003);
-  EXPECT_GE(measured[0].expected_seconds, 0.006);
-  EXPECT_LT(measured[0].expected_seconds, 0.1);
+  EXPECT_GE(measured[0].expected_seconds, 0.060);
+  EXPECT_LT(measured[0].seconds, measured[0].expected_seconds);
 }
 
 TEST_F(MeasuredChoicesTest, IsMeasuredOnce) {
@@ -122,24 +123,24 @@ TEST_F(MeasuredChoicesTest, WhatForcesAndBarsGoesBefore) {
   measure({4});
   {
     const ImplementationsSet set("test_measured=even");
-    EXPECT_EQ(run_of({4}), "4 ");
+    EXPECT_EQ(run_of({4}), "30 ");
   }
   const ImplementationsSet set("test_measured=-fast");
-  EXPECT_EQ(run_of({4}), "6 ");
+  EXPECT_EQ(run_of({4}), "60 ");
 }
 
 TEST_F(MeasuredChoicesTest, AProblemThatASecondRunWouldChangeIsNotMeasured) {
   measure({3});
   measures_choices = true;
-  EXPECT_EQ(run_of({3, false}), "6 ");
+  EXPECT_EQ(run_of({3, false}), "60 ");
   EXPECT_EQ(choices().measured().size(), 1U);
 }
 
 TEST_F(MeasuredChoicesTest, WhatThereIsNoMoreOrCannotIsPassedOver) {
   choices().keep(ProblemKey(3, -1), {"test_measured", "3 -1", "removed", 1, "expected", 1});
-  EXPECT_EQ(run_of({3}), "6 ");
+  EXPECT_EQ(run_of({3}), "60 ");
   choices().keep(ProblemKey(3, -1), {"test_measured", "3 -1", "even", 1, "expected", 1});
-  EXPECT_EQ(run_of({3}), "6 ");
+  EXPECT_EQ(run_of({3}), "60 ");
 }
 
 TEST_F(MeasuredChoicesTest, AreThereForAnotherObjectOfTheSameDevice) {
