@@ -159,6 +159,10 @@ void reduce_elements(void* out, const std::vector<const void*>& inputs, std::siz
       return reduce_typed<std::int64_t>(out, inputs, count, op);
     case DType::int32:
       return reduce_typed<std::int32_t>(out, inputs, count, op);
+    case DType::int16:
+      return reduce_typed<std::int16_t>(out, inputs, count, op);
+    case DType::int8:
+      return reduce_typed<std::int8_t>(out, inputs, count, op);
     case DType::uint8:
       return reduce_typed<std::uint8_t>(out, inputs, count, op);
     case DType::boolean:

@@ -81,7 +81,7 @@ class Resolver {
     ++index_tensors_;
   }
   void take(const Tensor& t) {
-    require<IndexError>(!is_floating(t.dtype()),
+    require<IndexError>(is_mask(t) || t.dtype() == DType::int64 || t.dtype() == DType::int32,
                         "tensors used as indices must be int64, int32, uint8 or bool tensors, got ",
                         name(t.dtype()));
     require_one_device("index", {a_, t});

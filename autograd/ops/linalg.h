@@ -6,7 +6,7 @@
 
 namespace ocl {
 
-// Products of matrices and vectors: floating dtypes, and int64, int32 and uint8, which wrap. Both operands
+// Products of matrices and vectors: floating dtypes, and integers, which wrap. Both operands
 // have one dtype. Throw ValueError for shapes that do not fit, TypeError for dtypes.
 
 #include "autograd/ops/declare.def"

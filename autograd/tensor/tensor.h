@@ -35,7 +35,8 @@ using dlprim::ZeroDivisionError;
 inline constexpr DType kFloat32 = DType::float32, kFloat = kFloat32, kFloat64 = DType::float64,
                        kDouble = kFloat64, kFloat16 = DType::float16, kHalf = kFloat16,
                        kBFloat16 = DType::bfloat16, kInt64 = DType::int64, kLong = kInt64,
-                       kInt32 = DType::int32, kInt = kInt32, kUInt8 = DType::uint8, kByte = kUInt8,
+                       kInt32 = DType::int32, kInt = kInt32, kInt16 = DType::int16, kShort = kInt16,
+                       kInt8 = DType::int8, kChar = kInt8, kUInt8 = DType::uint8, kByte = kUInt8,
                        kBool = DType::boolean;
 
 class Generator;

@@ -25,6 +25,8 @@
 #define LOAD_bfloat16(p, i) as_float((uint)((p)[i]) << 16)
 #define LOAD_int64(p, i) ((p)[i])
 #define LOAD_int32(p, i) ((p)[i])
+#define LOAD_int16(p, i) ((int)((p)[i]))
+#define LOAD_int8(p, i) ((int)((p)[i]))
 #define LOAD_uint8(p, i) ((int)((p)[i]))
 #define LOAD_bool(p, i) ((int)((p)[i]))
 
@@ -34,6 +36,8 @@
 #define STORE_bfloat16(p, i, v) (p)[i] = to_bfloat16((float)(v))
 #define STORE_int64(p, i, v) (p)[i] = (long)(v)
 #define STORE_int32(p, i, v) (p)[i] = (int)(v)
+#define STORE_int16(p, i, v) (p)[i] = (short)(v)
+#define STORE_int8(p, i, v) (p)[i] = (char)(v)
 #define STORE_uint8(p, i, v) (p)[i] = (uchar)(v)
 #define STORE_bool(p, i, v) (p)[i] = (uchar)((v) != 0)
 

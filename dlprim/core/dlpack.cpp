@@ -79,6 +79,8 @@ ElementType type_of(DType dtype) {
       return {ElementType::bfloat, bits, 1};
     case DType::int64:
     case DType::int32:
+    case DType::int16:
+    case DType::int8:
       return {ElementType::integer, bits, 1};
     case DType::uint8:
       return {ElementType::whole, bits, 1};
@@ -89,8 +91,8 @@ ElementType type_of(DType dtype) {
 }
 
 DType dtype_of(ElementType type) {
-  for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16, DType::int64,
-                            DType::int32, DType::uint8, DType::boolean}) {
+  for (int i = 0; i < dtype_count; ++i) {
+    const auto dtype = static_cast<DType>(i);
     const ElementType known = type_of(dtype);
     if (known.code == type.code && known.bits == type.bits && known.lanes == type.lanes) return dtype;
   }

@@ -14,6 +14,8 @@ constexpr DTypeInfo table[] = {
     {"bfloat16", 2, "ushort", "float", "BF16", "BFloat16", true},
     {"int64", 8, "long", "long", "I64", "Long", false},
     {"int32", 4, "int", "int", "I32", "Int", false},
+    {"int16", 2, "short", "int", "I16", "Short", false},
+    {"int8", 1, "char", "int", "I8", "Char", false},
     {"uint8", 1, "uchar", "int", "U8", "Byte", false},
     {"bool", 1, "uchar", "int", "BOOL", "Bool", false},
 };
@@ -38,6 +40,7 @@ DType dtype_from_name(const std::string& name) {
   if (name == "half") return DType::float16;
   if (name == "long") return DType::int64;
   if (name == "int") return DType::int32;
+  if (name == "short") return DType::int16;
   std::string known;
   for (const DTypeInfo& row : table) known.append(" ").append(row.name);
   throw TypeError(concat("unknown dtype '", name, "'; known:", known));
@@ -51,7 +54,10 @@ DType compute_dtype(DType dtype) {
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
   if (is_floating(a) != is_floating(b)) return is_floating(a) ? a : b;
-  if (!is_floating(a)) return integer_rank(a) > integer_rank(b) ? a : b;
+  if (!is_floating(a)) {
+    if (integer_rank(a) == integer_rank(b)) return DType::int16;  // int8 with uint8
+    return integer_rank(a) > integer_rank(b) ? a : b;
+  }
   if (a == DType::float64 || b == DType::float64) return DType::float64;
   return DType::float32;  // two different types of at most 32 bits: float16 with bfloat16 gives float32 too
 }

@@ -7,9 +7,20 @@
 namespace dlprim {
 
 /** Element types of a tensor, by PyTorch's names. */
-enum class DType : std::uint8_t { float32, float64, float16, bfloat16, int64, int32, uint8, boolean };
+enum class DType : std::uint8_t {
+  float32,
+  float64,
+  float16,
+  bfloat16,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint8,
+  boolean
+};
 
-constexpr int dtype_count = 8;
+constexpr int dtype_count = 10;
 
 /** The description of one dtype: one row per dtype in dtype.cpp; a new dtype is a new row. */
 struct DTypeInfo {
@@ -49,7 +60,8 @@ inline bool is_compute_dtype(DType dtype) {
 /** The dtype that both promote to, by PyTorch's table (torch.promote_types). */
 DType promote_types(DType a, DType b);
 
-/** The DType of a C++ element type: float, double, std::int64_t, std::int32_t, std::uint8_t, bool. */
+/** The DType of a C++ element type: float, double, std::int64_t, std::int32_t, std::int16_t, std::int8_t,
+ * std::uint8_t, bool. */
 template <class T>
 constexpr DType dtype_of();
 template <>
@@ -67,6 +79,14 @@ constexpr DType dtype_of<std::int64_t>() {
 template <>
 constexpr DType dtype_of<std::int32_t>() {
   return DType::int32;
+}
+template <>
+constexpr DType dtype_of<std::int16_t>() {
+  return DType::int16;
+}
+template <>
+constexpr DType dtype_of<std::int8_t>() {
+  return DType::int8;
 }
 template <>
 constexpr DType dtype_of<std::uint8_t>() {

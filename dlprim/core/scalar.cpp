@@ -32,6 +32,10 @@ std::pair<std::int64_t, std::int64_t> integer_range(DType dtype) {
       return {0, 1};
     case DType::uint8:
       return {0, UINT8_MAX};
+    case DType::int8:
+      return {INT8_MIN, INT8_MAX};
+    case DType::int16:
+      return {INT16_MIN, INT16_MAX};
     case DType::int32:
       return {INT32_MIN, INT32_MAX};
     case DType::int64:

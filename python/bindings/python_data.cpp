@@ -31,6 +31,8 @@ std::optional<DType> dtype_of_numpy(const py::dtype& dtype) {
       if (size == 1) return DType::uint8;
       break;
     case 'i':
+      if (size == 1) return DType::int8;
+      if (size == 2) return DType::int16;
       if (size == 4) return DType::int32;
       if (size == 8) return DType::int64;
       break;
@@ -65,6 +67,12 @@ DType dtype_on_host(DType dtype) {
   return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
 }
 
+/** Whether NumPy's conversion of a float beyond the dtype's range depends on the processor: C leaves it open.
+ */
+bool is_narrow_integer(DType dtype) {
+  return !is_floating(dtype) && dtype != DType::boolean && size_of(dtype) < 4;
+}
+
 /** NumPy without its warnings of numbers that a dtype does not hold. */
 class Quiet {
  public:
@@ -87,8 +95,8 @@ py::array as_elements(py::array array, DType dtype) {
   const py::dtype own = array.dtype();
   const bool is_native = std::strchr("=|", own.byteorder()) != nullptr;
   if (own.kind() == 'b' && dtype != DType::boolean)
-    array = array.attr("view")("uint8").attr("__ne__")(0);                       // true may be any byte
-  if (own.kind() == 'f' && dtype == DType::uint8) array = cast(array, "int64");  // whose low bits count
+    array = array.attr("view")("uint8").attr("__ne__")(0);                          // true may be any byte
+  if (own.kind() == 'f' && is_narrow_integer(dtype)) array = cast(array, "int64");  // whose low bits count
   if (!is_native || dtype_of_numpy(array.dtype()) != dtype) array = cast(array, name(dtype));
   if (array.flags() & py::array::c_style) return array;
   return numpy().attr("asarray")(array, py::arg("order") = "C");
@@ -227,9 +235,8 @@ class CommonDType {
 
   void add(const py::dtype& dtype) {
     if (const auto own = dtype_of_numpy(dtype)) return add(*own);
-    const bool is_whole = dtype.kind() == 'i' || dtype.kind() == 'u';
-    if (!is_whole) refuse(dtype);
-    if (!foreign_ || dtype.kind() == 'u') foreign_ = dtype;
+    if (dtype.kind() != 'u') refuse(dtype);
+    foreign_ = dtype;
   }
 
   DType get() const {
@@ -238,17 +245,14 @@ class CommonDType {
       const auto dtype = static_cast<DType>(i);
       if (seen_ >> i & 1u) result = result ? promote_types(*result, dtype) : dtype;
     }
-    if (foreign_) {  // PyTorch promotes int8 and int16 with wider integers, and all integers with floats
-      const bool is_wider = result == DType::int32 || result == DType::int64;
-      const bool is_known = result && (is_floating(*result) || (is_wider && foreign_->kind() == 'i'));
-      if (!is_known) refuse(*foreign_);
-    }
+    const bool is_known = result && is_floating(*result);  // all integers promote to it
+    if (foreign_ && !is_known) refuse(*foreign_);
     return result.value_or(DType::float32);
   }
 
  private:
   unsigned seen_ = 0;
-  std::optional<py::dtype> foreign_;  // of integers that there are not here
+  std::optional<py::dtype> foreign_;  // of integers without a sign that there are not here
 };
 
 /** Adds the dtypes of all numbers in nested sequences, of which there are `depth` at most. */
@@ -350,6 +354,10 @@ void with_element_type(DType dtype, const Work& work) {
       return work(std::int64_t{});
     case DType::int32:
       return work(std::int32_t{});
+    case DType::int16:
+      return work(std::int16_t{});
+    case DType::int8:
+      return work(std::int8_t{});
     case DType::uint8:
       return work(std::uint8_t{});
     case DType::boolean:

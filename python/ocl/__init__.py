@@ -74,6 +74,8 @@ half = float16 = _C.float16
 bfloat16 = _C.bfloat16
 long = int64 = _C.int64
 int = int32 = _C.int32
+short = int16 = _C.int16
+int8 = _C.int8
 uint8 = _C.uint8
 bool = bool_ = _C.bool_
 
@@ -119,11 +121,13 @@ _LATE_NAMES = {
             "BFloat16Tensor",
             "BoolTensor",
             "ByteTensor",
+            "CharTensor",
             "DoubleTensor",
             "FloatTensor",
             "HalfTensor",
             "IntTensor",
             "LongTensor",
+            "ShortTensor",
         ),
         "tensor_types",
     ),

@@ -18,6 +18,8 @@ DTYPES = {
     "bfloat16": ocl.bfloat16,
     "int64": ocl.int64,
     "int32": ocl.int32,
+    "int16": ocl.int16,
+    "int8": ocl.int8,
     "uint8": ocl.uint8,
     "bool": ocl.bool_,
 }

@@ -11,11 +11,13 @@ __all__ = [
     "BFloat16Tensor",
     "BoolTensor",
     "ByteTensor",
+    "CharTensor",
     "DoubleTensor",
     "FloatTensor",
     "HalfTensor",
     "IntTensor",
     "LongTensor",
+    "ShortTensor",
 ]
 
 
@@ -59,5 +61,7 @@ HalfTensor = _named("HalfTensor", _C.float16)
 BFloat16Tensor = _named("BFloat16Tensor", _C.bfloat16)
 LongTensor = _named("LongTensor", _C.int64)
 IntTensor = _named("IntTensor", _C.int32)
+ShortTensor = _named("ShortTensor", _C.int16)
+CharTensor = _named("CharTensor", _C.int8)
 ByteTensor = _named("ByteTensor", _C.uint8)
 BoolTensor = _named("BoolTensor", _C.bool_)

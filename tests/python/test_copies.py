@@ -10,7 +10,7 @@ from support import skip_without
 import ocl
 from ocl import nn
 
-DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool"]
+DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"]
 
 
 class Noted(ocl.Tensor):

@@ -23,7 +23,7 @@ from support import assert_same, of_dtype, skip_without
 import ocl
 
 INF, NAN = float("inf"), float("nan")
-DTYPES = ("bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 REFUSALS = (ValueError, TypeError, OverflowError)
 
 

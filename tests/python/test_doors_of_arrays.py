@@ -9,10 +9,10 @@ from support import assert_same, of_dtype, skip_without
 
 import ocl
 
-DTYPES = ("bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 
 CODES = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
-HELD = {"?": "bool", "u1": "uint8", "i4": "int32", "i8": "int64"}
+HELD = {"?": "bool", "u1": "uint8", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64"}
 HELD |= {"f2": "float16", "f4": "float32", "f8": "float64"}
 
 

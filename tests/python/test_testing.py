@@ -81,7 +81,7 @@ def test_strides_and_tolerances():
         ocl.testing.assert_close(x, x + 1, msg=lambda text: "seen: " + text)
 
 
-@pytest.mark.parametrize("name", ["float32", "float16", "int64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("name", ["float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"])
 def test_make_tensor(name):
     dtype = getattr(ocl, name)
     made = ocl.testing.make_tensor(40, 30, dtype=dtype, exclude_zero=name.startswith("float"))

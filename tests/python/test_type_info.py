@@ -6,7 +6,7 @@ import torch
 import ocl
 
 FLOATING = ["float32", "float64", "float16", "bfloat16"]
-WHOLE = ["int64", "int32", "uint8"]
+WHOLE = ["int64", "int32", "int16", "int8", "uint8"]
 
 
 @pytest.mark.parametrize("name", FLOATING)

@@ -21,8 +21,8 @@ struct DTypeName {
   const char* name;
 };
 constexpr DTypeName names[] = {{DType::float32, "<f4"}, {DType::float64, "<f8"}, {DType::float16, "<f2"},
-                               {DType::int64, "<i8"},   {DType::int32, "<i4"},   {DType::uint8, "|u1"},
-                               {DType::boolean, "|b1"}};
+                               {DType::int64, "<i8"},   {DType::int32, "<i4"},   {DType::int16, "<i2"},
+                               {DType::int8, "|i1"},    {DType::uint8, "|u1"},   {DType::boolean, "|b1"}};
 
 std::size_t bytes_of(const std::filesystem::path& path, const dlprim::Dims& shape, DType dtype) {
   std::size_t bytes = size_of(dtype);

@@ -1,9 +1,11 @@
-// c = alpha * a @ b + beta * c + bias for integers of 1, 4 or 8 bytes: exact but for wrapping, plain, not tuned.
+// c = alpha * a @ b + beta * c + bias for integers of 1, 2, 4 or 8 bytes: exact but for wrapping, plain, not tuned. The
+// low bits of a result follow from its operands' low bits alone, so that a dtype's sign does not matter here.
 #include "core/common.cl"
 
 static long element(__global const uchar *p, const ulong at, const int bytes) {
   return bytes == 8   ? ((__global const long *)p)[at]
          : bytes == 4 ? ((__global const int *)p)[at]
+         : bytes == 2 ? ((__global const short *)p)[at]
                       : (long)p[at];
 }
 
@@ -30,6 +32,8 @@ __kernel void gemm(BUFFER(const uchar, a), BUFFER(const uchar, b), BUFFER(const 
       ((__global long *)c_buffer)[at] = value;
     else if (bytes == 4)
       ((__global int *)c_buffer)[at] = (int)value;
+    else if (bytes == 2)
+      ((__global short *)c_buffer)[at] = (short)value;
     else
       c_buffer[at] = (uchar)value;
   }

@@ -20,6 +20,8 @@
 #define WIDENED(x) ((long)(((ulong)(uint)(x) ^ 0x80000000UL) - 0x80000000UL))
 #define WIDENED_int64(p, i) LOAD_int64(p, i)
 #define WIDENED_int32(p, i) WIDENED(LOAD_int32(p, i))
+#define WIDENED_int16(p, i) WIDENED(LOAD_int16(p, i))
+#define WIDENED_int8(p, i) WIDENED(LOAD_int8(p, i))
 #define WIDENED_uint8(p, i) WIDENED(LOAD_uint8(p, i))
 #define WIDENED_bool(p, i) WIDENED(LOAD_bool(p, i))
 

@@ -47,6 +47,8 @@ std::int64_t whole_numbers_end(DType dtype) {
     case DType::int64:
       return INT64_MAX;
     case DType::int32:
+    case DType::int16:
+    case DType::int8:
     case DType::uint8:
     case DType::boolean:
       break;

@@ -12,7 +12,7 @@
 //   LANES, COLUMN_VECTORS   of a vector, and vectors of outputs that one item joins by columns (cpu)
 //   COLUMN_LANES         items of a line of a group (simt)
 //   IS_INDEXED           whether TOTAL_T is indexed_t: an index is stored beside the value
-//   RESULT_float32, …    the numbers of result dtypes
+//   DTYPE_float32, …     the numbers of dtypes
 //
 // Accuracy: each lane joins at most CHAIN elements into a first accumulator, and those blocks into a second, wider one
 // (a double where the device has it), so that no chain of roundings grows with the size; lanes and splits are joined in
@@ -23,8 +23,14 @@
 #define CHAIN 32  // elements of a first accumulator
 
 #if !T_IS_FLOATING
-static long load_integer(__global const uchar *p, const long at, const int bytes) {
-  return bytes == 8 ? ((__global const long *)p)[at] : bytes == 4 ? (long)((__global const int *)p)[at] : (long)p[at];
+static long load_integer(__global const uchar *p, const long at, const int dtype) {
+  switch (dtype) {
+    case DTYPE_int64: return LOAD_int64((__global const long *)p, at);
+    case DTYPE_int32: return LOAD_int32((__global const int *)p, at);
+    case DTYPE_int16: return LOAD_int16((__global const short *)p, at);
+    case DTYPE_int8: return LOAD_int8((__global const char *)p, at);
+    default: return LOAD_uint8(p, at);
+  }
 }
 #define BIND_INPUT __global const uchar *input = input_buffer + input_start * input_bytes
 #else
@@ -99,18 +105,20 @@ static index_t offset_of(const index_t linear, const index_t *size, const index_
 // Stores in a dtype that is known at run time only: once an output, so that programs need not be made for each.
 #define STORE_AS(dtype, p, at, value)                                                        \
   switch (dtype) {                                                                           \
-    case RESULT_float32: STORE_float32((__global float *)(p), at, value); break;             \
+    case DTYPE_float32: STORE_float32((__global float *)(p), at, value); break;              \
     STORE_AS_FLOAT64(p, at, value)                                                           \
-    case RESULT_float16: STORE_float16((__global half *)(p), at, value); break;              \
-    case RESULT_bfloat16: STORE_bfloat16((__global ushort *)(p), at, value); break;          \
-    case RESULT_int64: STORE_int64((__global long *)(p), at, value); break;                  \
-    case RESULT_int32: STORE_int32((__global int *)(p), at, value); break;                   \
-    case RESULT_uint8: STORE_uint8((__global uchar *)(p), at, value); break;                 \
-    case RESULT_bool: STORE_bool((__global uchar *)(p), at, value); break;                   \
+    case DTYPE_float16: STORE_float16((__global half *)(p), at, value); break;               \
+    case DTYPE_bfloat16: STORE_bfloat16((__global ushort *)(p), at, value); break;           \
+    case DTYPE_int64: STORE_int64((__global long *)(p), at, value); break;                   \
+    case DTYPE_int32: STORE_int32((__global int *)(p), at, value); break;                    \
+    case DTYPE_int16: STORE_int16((__global short *)(p), at, value); break;                  \
+    case DTYPE_int8: STORE_int8((__global char *)(p), at, value); break;                     \
+    case DTYPE_uint8: STORE_uint8((__global uchar *)(p), at, value); break;                  \
+    case DTYPE_bool: STORE_bool((__global uchar *)(p), at, value); break;                    \
   }
 #if HAS_FP64
 #define STORE_AS_FLOAT64(p, at, value) \
-  case RESULT_float64: STORE_float64((__global double *)(p), at, value); break;
+  case DTYPE_float64: STORE_float64((__global double *)(p), at, value); break;
 #else
 #define STORE_AS_FLOAT64(p, at, value)
 #endif
@@ -119,7 +127,8 @@ static index_t offset_of(const index_t linear, const index_t *size, const index_
 // each split, where there are several; a number of type T for each output (shift) and one for all (p).
 #define TENSOR_ARGS                                                                                            \
   BUFFER(const INPUT_TYPE, input), BUFFER(uchar, result), BUFFER(long, indices), BUFFER(long, partial),        \
-      BUFFER(const T, shift), const int input_bytes, const int result_dtype, const real_t p, const index_t outputs, const index_t elements
+      BUFFER(const T, shift), const int input_bytes, const int input_dtype, const int result_dtype, const real_t p,   \
+      const index_t outputs, const index_t elements
 #define LAYOUT_ARGS const index_t split_size, const layout_t layout
 
 #define BIND_PARTIAL __global TOTAL_T *partial = (__global TOTAL_T *)(partial_buffer + partial_start)

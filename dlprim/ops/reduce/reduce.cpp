@@ -180,7 +180,7 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
   define("T_IS_BOOL", 0);
   define("INPUT_TYPE", floating ? info(input).storage_type : "uchar");
   define("LOAD_INPUT(at)",
-         floating ? concat("LOAD_", name(input), "(input, at)") : "load_integer(input, at, input_bytes)");
+         floating ? concat("LOAD_", name(input), "(input, at)") : "load_integer(input, at, input_dtype)");
   define("LOWEST", floating ? "(-INFINITY)" : "LONG_MIN");
   define("HIGHEST", floating ? "INFINITY" : "LONG_MAX");
   define("BLOCK_T", types.block);
@@ -195,9 +195,9 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
   define("COLUMN_VECTORS", column_vectors);
   define("COLUMN_LANES", column_lanes);
   define("IS_INDEXED", indexed);
-  static_assert(dtype_count == 8, "a case for every DType in STORE_AS of reduce.cl");
+  static_assert(dtype_count == 10, "a case for every DType in STORE_AS of reduce.cl");
   for (int dtype = 0; dtype < dtype_count; ++dtype)
-    define(concat("RESULT_", name(static_cast<DType>(dtype))).c_str(), dtype);
+    define(concat("DTYPE_", name(static_cast<DType>(dtype))).c_str(), dtype);
   text += expanded_source("ops/pointwise/functions.cl") + expanded_source("ops/reduce/reduce.cl");
   if (cpu) return text;
   // Both ways to lay outputs over groups, with what an item reads at once.
@@ -276,6 +276,7 @@ void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask
     set(Optional{partial.defined() ? &partial : nullptr});
     set(Optional{parameters.shift});
     set(static_cast<cl_int>(size_of(input.dtype)));
+    set(static_cast<cl_int>(input.dtype));
     set(static_cast<cl_int>(results.values ? results.values->dtype : DType::int64));
     if (device.fp64)
       set(parameters.p);

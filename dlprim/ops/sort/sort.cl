@@ -49,6 +49,8 @@ KEYS_OF(float32, uint, FLOAT_KEY(bits, 0x80000000u, 0x7f800000u, 0xffffffffu), 0
 KEYS_OF(float16, ushort, FLOAT_KEY(bits, 0x8000u, 0x7c00u, 0xffffu), 0xffffu)
 KEYS_OF(bfloat16, ushort, FLOAT_KEY(bits, 0x8000u, 0x7f80u, 0xffffu), 0xffffu)
 KEYS_OF(int32, uint, bits ^ 0x80000000u, 0xffffffffu)
+KEYS_OF(int16, ushort, bits ^ 0x8000u, 0xffffu)
+KEYS_OF(int8, uchar, bits ^ 0x80u, 0xffu)
 KEYS_OF(uint8, uchar, bits, 0xffu)
 KEYS_OF(bool, uchar, bits != 0, 0xffu)
 #endif

@@ -92,6 +92,8 @@ void bind_conversions(const OperatorBinder& bind) {
   converts("bfloat16", DType::bfloat16);
   converts("long", DType::int64);
   converts("int", DType::int32);
+  converts("short", DType::int16);
+  converts("char", DType::int8);
   converts("byte", DType::uint8);
   converts("bool", DType::boolean);
 }

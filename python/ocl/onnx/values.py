@@ -21,6 +21,8 @@ DTYPES = {
     TensorProto.BFLOAT16: ocl.bfloat16,
     TensorProto.INT64: ocl.int64,
     TensorProto.INT32: ocl.int32,
+    TensorProto.INT16: ocl.int16,
+    TensorProto.INT8: ocl.int8,
     TensorProto.UINT8: ocl.uint8,
     TensorProto.BOOL: ocl.bool_,
 }

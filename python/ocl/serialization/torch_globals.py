@@ -139,6 +139,8 @@ _STORAGES = {
     "BFloat16": _C.bfloat16,
     "Long": _C.int64,
     "Int": _C.int32,
+    "Short": _C.int16,
+    "Char": _C.int8,
     "Byte": _C.uint8,
     "Bool": _C.bool_,
 }
@@ -155,8 +157,6 @@ GLOBALS = {**_FUNCTIONS, **_VALUES}
 
 # Named for what they are: a file that holds them is as good as any, but has no place here.
 _LACKING_STORAGES = {
-    "Short": "int16",
-    "Char": "int8",
     "ComplexFloat": "complex64",
     "ComplexDouble": "complex128",
     "QInt8": "qint8",

@@ -31,6 +31,10 @@ dlprim::DType dtype_of(c10::ScalarType type) {
       return dlprim::DType::int64;
     case c10::ScalarType::Int:
       return dlprim::DType::int32;
+    case c10::ScalarType::Short:
+      return dlprim::DType::int16;
+    case c10::ScalarType::Char:
+      return dlprim::DType::int8;
     case c10::ScalarType::Byte:
       return dlprim::DType::uint8;
     case c10::ScalarType::Bool:
@@ -54,6 +58,10 @@ c10::ScalarType type_of(dlprim::DType dtype) {
       return c10::ScalarType::Long;
     case dlprim::DType::int32:
       return c10::ScalarType::Int;
+    case dlprim::DType::int16:
+      return c10::ScalarType::Short;
+    case dlprim::DType::int8:
+      return c10::ScalarType::Char;
     case dlprim::DType::uint8:
       return c10::ScalarType::Byte;
     case dlprim::DType::boolean:

@@ -20,6 +20,7 @@ constexpr bool has_kernels(c10::ScalarType type) {
   constexpr std::uint64_t all = bit(c10::ScalarType::Float) | bit(c10::ScalarType::Double) |
                                 bit(c10::ScalarType::Half) | bit(c10::ScalarType::BFloat16) |
                                 bit(c10::ScalarType::Long) | bit(c10::ScalarType::Int) |
+                                bit(c10::ScalarType::Short) | bit(c10::ScalarType::Char) |
                                 bit(c10::ScalarType::Byte) | bit(c10::ScalarType::Bool);
   return (all & bit(type)) != 0;
 }

@@ -9,7 +9,7 @@ from ranks import run_ranks
 
 # Elements around a group's pieces (4 MiB shared by the ranks), and few.
 SIZES = [0, 1, 2, 3, 7, 1000, 1023, (1 << 20) - 1, 1 << 20, (1 << 20) + 1]
-DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool"]
+DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"]
 
 COMMON = """
 def values(of_rank, count, dtype="float32", seed=0):

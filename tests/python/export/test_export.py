@@ -229,7 +229,9 @@ def test_small_and_empty(shape, tmp_path):
     np.testing.assert_array_equal(program(x).numpy(), (x.exp() + 1).numpy())
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "int64", "int32", "uint8", "bool_"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "bfloat16", "float64", "int64", "int32", "int16", "int8", "uint8", "bool_"]
+)
 def test_dtypes(dtype, tmp_path):
     x = ocl.tensor(DRAWS.integers(0, 2, (3, 5))).to(getattr(ocl, dtype))
     constant = ocl.ones(5).to(x.dtype)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
 NUMPY_DTYPES = tuple(d for d in DTYPES if d != "bfloat16")
 OTHER_NUMPY_DTYPES = ("int8", "int16", "uint16", "uint32", "uint64", "complex64", "longdouble")
 

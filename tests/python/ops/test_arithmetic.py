@@ -69,7 +69,7 @@ def test_frexp_has_a_gradient():
 
 
 @pytest.mark.parametrize("name", ["gcd", "lcm"])
-@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
 def test_divisors(name, dtype):
     x = np.abs(INTEGERS).astype(dtype) if dtype == "uint8" else INTEGERS.astype(dtype)
     for other in (np.array([8, 27, 0], dtype), np.array(6), np.zeros((0, 1, 3), dtype)):

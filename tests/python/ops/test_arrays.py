@@ -13,7 +13,7 @@ ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 DIFFERENTIABLE = ("add", "sub", "mul", "truediv", "pow")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 BITWISE = ("and_", "or_", "xor")
-DTYPES = ("float32", "float16", "int64", "int32", "uint8", "bool")
+DTYPES = ("float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
 X = np.array([[1.0, 2.0, 3.0], [4.0, 0.5, 2.5]], np.float32)
 Y = np.array([2.0, 1.0, 3.0], np.float32)
 

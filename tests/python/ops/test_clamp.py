@@ -9,7 +9,7 @@ from support import assert_same, check_like_torch, of_dtype, skip_without
 
 import ocl
 
-DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
 NAN, INF = float("nan"), float("inf")
 VALUES = [-2.0, 0.3, 5.0, 1.0, NAN, 2.0, 3.0, INF, -INF, 0.0]
 LOWEST = [0.0, 0.3, 1.0, 2.0, 0.0, NAN, 4.0, 1.0, NAN, -0.0]

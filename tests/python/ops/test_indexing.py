@@ -223,7 +223,7 @@ def test_sums_of_many_duplicates_are_exact_and_repeat(columns):
         assert (np.abs(result - truth) <= 4 * np.finfo(np.float32).eps * magnitude).all()
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"])
 def test_every_dtype_moves_and_adds(dtype):
     kind = getattr(ocl, dtype), getattr(torch, dtype)
     values = np.arange(12).reshape(3, 4) % 5

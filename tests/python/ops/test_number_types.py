@@ -7,7 +7,15 @@ from support import assert_same, skip_without
 
 import ocl
 
-NAMES = {"int64": "int64", "int32": "int32", "uint8": "uint8", "bool": "bool", "float32": "float32"}
+NAMES = {
+    "int64": "int64",
+    "int32": "int32",
+    "int16": "int16",
+    "int8": "int8",
+    "uint8": "uint8",
+    "bool": "bool",
+    "float32": "float32",
+}
 
 
 def dtype_of(lib, name):
@@ -117,11 +125,11 @@ def test_einsum_multiplies_only_what_has_one_dtype():
     ],
     ids=str,
 )
-@pytest.mark.parametrize("dtype", [None, "int64", "int32", "uint8", "float32", "bool"])
+@pytest.mark.parametrize("dtype", [None, "int64", "int32", "int16", "int8", "uint8", "float32", "bool"])
 def test_arange(dtype, numbers):
     if (
         torch.__version__ < (2, 13)
-        and dtype in ("int64", "int32", "uint8")
+        and dtype in ("int64", "int32", "int16", "int8", "uint8")
         and int(np.nan_to_num(numbers[2])) == 0
     ):
         pytest.skip("PyTorch before 2.13 divides by the step without its fraction, and dies")
@@ -153,7 +161,7 @@ VALUES = [
     -(2**63),
     True,
 ]
-FILLED = ["int64", "int32", "uint8", "bool", "float32", "float16", "float64"]
+FILLED = ["int64", "int32", "int16", "int8", "uint8", "bool", "float32", "float16", "float64"]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=str)
@@ -165,7 +173,7 @@ def test_full(dtype, value):
 
 
 @pytest.mark.parametrize("value", [float("inf"), 2**40, 300, 1.5, -1], ids=str)
-@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
 def test_numbers_written_where_a_mask_or_an_index_says(dtype, value):
     array, mask = np.ones(2, dtype), np.array([True, False])
     check(lambda lib, x, m: x.masked_fill(m, value), array, mask)
@@ -186,7 +194,7 @@ def test_random_numbers_fit_their_dtype(dtype, bounds):
     assert not isinstance(ours, Exception) or isinstance(ours, ValueError)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "bool", "float32"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "bool", "float32"])
 @pytest.mark.parametrize("bounds", [(0, 10), (0, 2**40), (0, float("inf"))], ids=str)
 def test_linspace(dtype, bounds):
     if dtype == "float32" and bounds[1] == float("inf"):

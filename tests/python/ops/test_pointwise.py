@@ -24,7 +24,7 @@ from support import (
 import ocl
 
 DIFFERENTIABLE = [name for name, row in TABLE.items() if any(row["gradients"])]
-INTEGERS = ("int64", "int32", "uint8", "bool")
+INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")
 
 PARAMETERS = {
     "leaky_relu": {"negative_slope": 0.2},
@@ -322,7 +322,7 @@ def test_bounds_of_logit(eps):
 SHIFTS = [0, 1, 7, 8, 30, 31, 32, 62, 63, 64, 200, -1, -70]
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
 @pytest.mark.parametrize("name", ["bitwise_left_shift", "bitwise_right_shift"])
 def test_shifts_beyond_the_width(name, dtype):
     limits = np.iinfo(dtype)
@@ -452,7 +452,7 @@ def test_wrong_arguments():
 
 # --- type promotion
 
-DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
 NUMBERS = (True, 2, 2.5)
 
 

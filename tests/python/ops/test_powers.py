@@ -128,7 +128,7 @@ def test_layouts_and_sizes(exponent):
         np.testing.assert_allclose((view**exponent).numpy(), expected, rtol=1e-6, err_msg=what)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "bool"])
 def test_whole_numbers(dtype):
     special = {"uint8": [0, 1, 2, 3, 200], "bool": [0, 1, 1]}
     values = special.get(dtype, [0, 1, -1, 2, -3, 50])

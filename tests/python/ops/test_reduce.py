@@ -107,7 +107,7 @@ def test_truth(name, shape, dim, rng):
     assert_same(*both(name, x, dim))
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "bool"])
 @pytest.mark.parametrize("name", [*ROWS, *ARG])
 def test_integers(name, dtype, rng):
     if ROWS.get(name) == "Float":

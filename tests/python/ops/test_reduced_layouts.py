@@ -217,7 +217,7 @@ def test_every_reduction_of_random_layouts(name, rng):
         assert_alike(lambda lib, t, dims=dims: REDUCTIONS[name](lib, t, dims), ours, theirs, (layout, dims))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"])
 def test_every_dtype(dtype, rng):
     if dtype == "float64" and not ocl.get_device_properties()["fp64"]:
         pytest.skip("no float64")

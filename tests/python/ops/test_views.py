@@ -230,7 +230,7 @@ def test_cat_errors():
 
 # --- conversions
 
-DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
 
 
 @pytest.mark.parametrize("source", DTYPES)

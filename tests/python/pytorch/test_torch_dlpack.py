@@ -14,7 +14,7 @@ import ocl
 torch = pytest.importorskip("torch")
 
 OPENCL = (4, 0)
-DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool"]
+DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"]
 
 
 @pytest.fixture(autouse=True)

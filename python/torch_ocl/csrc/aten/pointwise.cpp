@@ -108,10 +108,13 @@ void cut_off(const dlprim::PointwiseOp& row, std::vector<dlprim::PointwiseOperan
     if (row.name == "pow" && &input == &inputs.back()) continue;
     const auto* number = std::get_if<dlprim::Scalar>(&input);
     if (!number || number->kind() != dlprim::Scalar::Kind::integer) continue;
-    if (promoted == dlprim::DType::uint8)
-      input = dlprim::Scalar(static_cast<std::uint8_t>(number->integer()));
     if (promoted == dlprim::DType::int32)
       input = dlprim::Scalar(static_cast<std::int32_t>(number->integer()));
+    if (promoted == dlprim::DType::int16)
+      input = dlprim::Scalar(static_cast<std::int16_t>(number->integer()));
+    if (promoted == dlprim::DType::int8) input = dlprim::Scalar(static_cast<std::int8_t>(number->integer()));
+    if (promoted == dlprim::DType::uint8)
+      input = dlprim::Scalar(static_cast<std::uint8_t>(number->integer()));
   }
 }
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from cases.harness import DENSE, Case, Input, cases, errors
 
-NUMBERS = ("float32", "float32", "int64", "int32", "uint8")
+NUMBERS = ("float32", "float32", "int64", "int32", "int16", "int8", "uint8")
 
 
 def ascending(x):
@@ -110,7 +110,12 @@ def unique_errors(name):
 @cases("bincount")
 def bincount(draw):
     n = draw.choice([0, 1, 9, 1000])
-    x = draw.integers((n,), 0, draw.choice([1, 5, 300]) if n else 1, draw.choice(("int64", "int32", "uint8")))
+    x = draw.integers(
+        (n,),
+        0,
+        draw.choice([1, 5, 300]) if n else 1,
+        draw.choice(("int64", "int32", "int16", "int8", "uint8")),
+    )
     if x.array.dtype == np.uint8:
         x = Input(x.array % 200, x.layout, x.seed)
     minlength = draw.choice([0, 3, 500])

@@ -2,7 +2,7 @@
 
 from cases import Case, cases, errors
 
-NAMES = ("float32", "int64", "int32", "uint8", "bool")
+NAMES = ("float32", "int64", "int32", "int16", "int8", "uint8", "bool")
 
 
 @cases("zeros", "ones")

@@ -10,7 +10,7 @@ ERRORS: dict[str, Callable] = {}
 
 DENSE = ("contiguous", "contiguous", "transposed", "sliced", "permuted", "scattered")
 LAYOUTS = (*DENSE, "expanded")
-DTYPES = ("float32", "int64", "int32", "uint8", "bool")
+DTYPES = ("float32", "int64", "int32", "int16", "int8", "uint8", "bool")
 
 
 def cases(*names):

@@ -4,7 +4,7 @@ import torch
 
 from cases.harness import DENSE, Case, cases, errors
 
-WHOLE = ("int64", "int32", "uint8")
+WHOLE = ("int64", "int32", "int16", "int8", "uint8")
 
 
 def size(draw):

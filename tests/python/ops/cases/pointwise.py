@@ -158,12 +158,14 @@ def takes_integers(name, arrays):
 
 
 def draw_integers(draw, name, shapes):
-    inputs = [draw.numbers(shape, -9, 9, ("int64", "int32", "uint8", "bool")) for shape in shapes]
+    inputs = [
+        draw.numbers(shape, -9, 9, ("int64", "int32", "int16", "int8", "uint8", "bool")) for shape in shapes
+    ]
     if name in ("div_floor", "div_trunc", "floor_divide", "fmod", "remainder", "pow"):
         dtype = inputs[1].array.dtype if inputs[1].array.dtype != bool else "int64"
         inputs[1] = draw.integers(shapes[1], 0 if name == "pow" else 1, 4, dtype)
     if name in SHIFTS:
-        inputs[1] = draw.numbers(shapes[1], -2, 70, ("int64", "int32", "uint8"))
+        inputs[1] = draw.numbers(shapes[1], -2, 70, ("int64", "int32", "int16", "int8", "uint8"))
     return inputs
 
 
@@ -293,7 +295,7 @@ def whole_numbers_are_not_divided_by_0(name):
     ]
     if name in ("floor_divide", "remainder"):
         calls.append(lambda lib: getattr(lib.tensor([1, 2]), name + "_")(0))
-    for dtype in ("int64", "int32", "uint8"):
+    for dtype in ("int64", "int32", "int16", "int8", "uint8"):
         calls.append(lambda lib, d=dtype: divide(lib, lib.tensor([1, 2], dtype=getattr(lib, d)), 0))
         calls.append(
             lambda lib, d=dtype: divide(

@@ -80,7 +80,7 @@ def extremes(draw, name):
     x = (
         draw.distinct(shape)
         if draw.chance(0.6)
-        else draw.numbers(shape, -9, 9, ("int64", "int32", "uint8", "bool"))
+        else draw.numbers(shape, -9, 9, ("int64", "int32", "int16", "int8", "uint8", "bool"))
     )
     return Case(called(name, dim_argument(draw, x)), x)
 

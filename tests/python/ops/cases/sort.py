@@ -4,7 +4,7 @@ import numpy as np
 
 from cases.harness import DENSE, Case, Input, cases, errors
 
-DTYPES = ("float32", "float32", "int64", "int32", "uint8", "bool")
+DTYPES = ("float32", "float32", "int64", "int32", "int16", "int8", "uint8", "bool")
 
 
 def sortable(draw, low=0):
