@@ -20,6 +20,8 @@ from ocl.onnx.values import ONNX_DTYPES, read
 
 FAMILIES = ("pointwise", "reduce", "shape", "indexing", "matrix", "conv", "norm", "recurrent", "resize")
 SIXTEEN = (ocl.float16, ocl.bfloat16)
+# Integers narrower than those that ONNX computes with.
+NARROW = (ocl.uint8, ocl.int8, ocl.int16)
 
 _table: dict[str, Callable] = {}
 
@@ -182,7 +184,7 @@ def compute_dtype(dtype: ocl.dtype) -> ocl.dtype:
     """The dtype that several nodes for one operator compute in, which round once at the end as ours do."""
     if dtype in SIXTEEN:
         return ocl.float32
-    return ocl.int64 if dtype in (ocl.uint8, ocl.bool_) else dtype
+    return ocl.int64 if dtype in NARROW or dtype == ocl.bool_ else dtype
 
 
 def dims_of(node: Node, value: Value, key: str = "dims") -> list[int]:

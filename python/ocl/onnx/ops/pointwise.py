@@ -101,8 +101,9 @@ def clip(call, x, low=None, high=None):
         return ocl.full_like(x, high)
     if low is None and high is None:
         return x
-    if x.dtype == ocl.uint8:  # bounds of another dtype would promote it
-        low, high = 0 if low is None else low, 255 if high is None else high
+    if not x.dtype.is_floating_point:  # a missing bound is infinite, which would promote them
+        limits = ocl.iinfo(x.dtype)
+        low, high = limits.min if low is None else low, limits.max if high is None else high
     return ocl.clamp(x, low, high)
 
 

@@ -17,11 +17,12 @@ def _shaped(parameter, x, axis: int, block: int):
 
 
 def _quantized(x, scale, zero, dtype):
-    if dtype != ocl.uint8:
-        raise ValueError(f"uint8 expected for quantised numbers, got {dtype}")
+    if dtype not in (ocl.uint8, ocl.int8, ocl.int16):
+        raise ValueError(f"uint8, int8 or int16 expected for quantised numbers, got {dtype}")
     shifted = ocl.round(x / scale)
     shifted = shifted if zero is None else shifted + zero.to(shifted.dtype)
-    return ocl.clamp(shifted, 0, 255).to(dtype)
+    limits = ocl.iinfo(dtype)
+    return ocl.clamp(shifted, limits.min, limits.max).to(dtype)
 
 
 @operator("QuantizeLinear", until=28)

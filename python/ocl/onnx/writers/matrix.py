@@ -6,11 +6,11 @@ import math
 
 import ocl
 from ocl.capture import Node, Size, Value
-from ocl.onnx.writing import NotWritable, Writer, compute_dtype, writes
+from ocl.onnx.writing import NARROW, NotWritable, Writer, compute_dtype, writes
 
 
 def _product(w: Writer, a: str | Value, b: str | Value, dtype: ocl.dtype) -> str:
-    if dtype in (ocl.uint8, ocl.bool_):
+    if dtype in NARROW or dtype == ocl.bool_:
         raise NotWritable(f"of {dtype}")
     return w.op("MatMul", a, b)
 
@@ -35,7 +35,7 @@ def outer(w: Writer, node: Node) -> str:
 def linear(w: Writer, node: Node) -> str:
     x, weight, bias = (node.arguments[k] for k in ("input", "weight", "bias"))
     dtype = node.results[0].dtype
-    if dtype in (ocl.uint8, ocl.bool_):
+    if dtype in NARROW or dtype == ocl.bool_:
         raise NotWritable(f"of {dtype}")
     if x.ndim == 2 and weight.ndim == 2 and (bias is None or bias.ndim == 1) and dtype != ocl.bfloat16:
         return w.op("Gemm", x, weight, bias, transB=1)

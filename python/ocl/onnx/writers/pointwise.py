@@ -8,7 +8,7 @@ from collections.abc import Callable
 import ocl
 from ocl.capture import Node, Size, Value
 from ocl.onnx.values import ONNX_DTYPES
-from ocl.onnx.writing import NotWritable, Writer, compute_dtype, writes
+from ocl.onnx.writing import NARROW, NotWritable, Writer, compute_dtype, writes
 
 _SINGLE = {
     "neg": "Neg", "abs": "Abs", "sign": "Sign", "sgn": "Sign", "exp": "Exp", "log": "Log", "sqrt": "Sqrt",
@@ -25,19 +25,25 @@ _FLOATING = (ocl.float16, ocl.bfloat16, ocl.float32, ocl.float64)
 
 
 def _given(w: Writer, node: Node, dtype: ocl.dtype) -> list[str]:
-    """The inputs in a dtype; numbers as constants. Where the operator computes in uint8 all of them wrap."""
-    wraps = _promoted(node) == ocl.uint8
+    """The inputs in a dtype; numbers as constants. Narrow integers wrap, as the operator's do."""
+    promoted = _promoted(node)
+    wraps = promoted in NARROW
     made = []
     for each in node.arguments["inputs"]:
         if isinstance(each, Size):
             made.append(w.cast(w.op("Squeeze", w.size(each), w.constant([0])), dtype, ocl.int64))
         elif not isinstance(each, Value):
-            made.append(w.constant(int(each) % 256 if wraps else each, dtype))
-        elif wraps and each.dtype != ocl.uint8:
-            made.append(w.cast(w.cast(each, ocl.uint8), dtype, ocl.uint8))
+            made.append(w.constant(_wrapped(int(each), promoted) if wraps else each, dtype))
+        elif wraps and each.dtype != promoted:
+            made.append(w.cast(w.cast(each, promoted), dtype, promoted))
         else:
             made.append(w.cast(each, dtype))
     return made
+
+
+def _wrapped(number: int, dtype: ocl.dtype) -> int:
+    limits = ocl.iinfo(dtype)
+    return (number - limits.min) % (1 << limits.bits) + limits.min
 
 
 def _promoted(node: Node) -> ocl.dtype:

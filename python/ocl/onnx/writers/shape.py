@@ -178,7 +178,7 @@ def roll(w: Writer, node: Node) -> str:
 @writes("tril triu")
 def triangle(w: Writer, node: Node) -> str:
     x, dtype = node.arguments["input"], node.arguments["input"].dtype
-    computed = ocl.int64 if dtype in (ocl.bool_, ocl.uint8, ocl.int32) else compute_dtype(dtype)
+    computed = ocl.int64 if dtype == ocl.int32 else compute_dtype(dtype)
     k = w.op("Squeeze", w.size(node.arguments["diagonal"]), w.constant([0]))
     made = w.op("Trilu", w.cast(x, computed), k, upper=int(node.operator == "triu"))
     return w.cast(made, dtype, computed)
