@@ -7,6 +7,7 @@
 
 #include "core/exponential.cl"
 #include "core/power.cl"
+#include "core/gamma.cl"
 #include "core/logarithms.cl"
 #include "core/remainder.cl"
 #include "core/trigonometry.cl"
@@ -100,6 +101,7 @@ INLINED T ERF(T a) { return sizeof(T) == 8 ? erf(a) : (T)float_erf(a); }
 INLINED T LOG(T a) { return sizeof(T) == 8 ? log(a) : (T)float_log(a); }
 INLINED T LOG1P(T a) { return sizeof(T) == 8 ? log1p(a) : (T)float_log1p(a); }
 INLINED T EXPM1(T a) { return sizeof(T) == 8 ? expm1(a) : (T)float_expm1(a); }
+INLINED T LGAMMA(T a) { return sizeof(T) == 8 ? lgamma(a) : (T)float_lgamma(a); }
 INLINED T LOG2(T a) { return sizeof(T) == 8 ? log2(a) : (T)float_log2(a); }
 INLINED T LOG10(T a) { return sizeof(T) == 8 ? log10(a) : (T)float_log10(a); }
 INLINED T SIN(T a) { return sizeof(T) == 8 ? sin(a) : (T)float_sin(a); }
