@@ -176,6 +176,30 @@ static FINISHED_T finish(const TOTAL_T x, const wide_t n, const wide_t s, const 
 
 #if SHAPE_CPU
 
+#if IS_INDEXED
+// Takes `count` elements, from number `element` on, into an extreme. First their own extreme without its place, in
+// vectors. Few of them have a new one, whose place is then looked for.
+#define FIND_EXTREME(total, start, stride, element, count)                                                 \
+  {                                                                                                        \
+    T lanes[LANES];                                                                                        \
+    for (int l = 0; l < LANES; ++l) lanes[l] = (T)LOAD_INPUT(start);                                       \
+    index_t i = 0;                                                                                         \
+    for (; i + LANES <= count; i += LANES)                                                                 \
+      for (int l = 0; l < LANES; ++l)                                                                      \
+        lanes[l] = FURTHER(lanes[l], (T)LOAD_INPUT(start + (i + l) * (stride)));                           \
+    for (; i < count; ++i) lanes[0] = FURTHER(lanes[0], (T)LOAD_INPUT(start + i * (stride)));              \
+    for (int l = 1; l < LANES; ++l) lanes[0] = FURTHER(lanes[0], lanes[l]);                                \
+    const int is_nan = ISNAN(lanes[0]);                                                                    \
+    if (more_extreme(total, indexed(lanes[0], LONG_MAX), total.value BEATS lanes[0]).index == LONG_MAX) {  \
+      index_t at = 0;                                                                                      \
+      while (is_nan ? !ISNAN((T)LOAD_INPUT(start + at * (stride)))                                         \
+                    : (T)LOAD_INPUT(start + at * (stride)) != lanes[0])                                    \
+        ++at;                                                                                              \
+      total = indexed((T)LOAD_INPUT(start + at * (stride)), (long)(element) + at);                         \
+    }                                                                                                      \
+  }
+#endif
+
 // One work item joins one split of one output; lanes run along the innermost reduced dimension.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
   BIND_INPUT;
@@ -184,6 +208,20 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_
   SPLIT_BIND
   const index_t output = get_global_id(0);
   const index_t base = offset_of(output, kept_size, kept_stride);
+#if IS_INDEXED
+  indexed_t total = IDENTITY;
+  for (index_t element = first; element < last;) {
+    const index_t column = element % reduced_size[0];
+    const index_t count = min(min(reduced_size[0] - column, last - element), (index_t)(CHAIN * LANES));
+    const index_t start = base + offset_of(element, reduced_size, reduced_stride);
+    if (reduced_stride[0] == 1)
+      FIND_EXTREME(total, start, 1, element, count)
+    else
+      FIND_EXTREME(total, start, reduced_stride[0], element, count)
+    element += count;
+  }
+  FINISH_OUTPUT(output, total)
+#else
   const T s = SHIFT_OF(output);
   BLOCK_T block[LANES];
   TOTAL_T total[LANES];
@@ -222,11 +260,12 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_
   for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
   JOIN_LANES(total)
   FINISH_OUTPUT(output, total[0])
+#endif
 }
 
-// One work item joins one split of up to COLUMN_VECTORS times LANES neighbouring outputs, block of rows by block of rows:
-// one cache line of each row at a time (a narrower item) made 700 x 10000 four times as slow. Precondition:
-// kept_stride[0] == 1.
+// One work item joins one split of up to COLUMN_VECTORS times LANES neighbouring outputs, block of rows by block of
+// rows. One cache line of each row at a time (a narrower item) made 700 x 10000 four times as slow. Outputs of few
+// elements each, which lie apart, are joined here too: an item of its own takes 80 ns for each of them.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENSOR_ARGS, LAYOUT_ARGS) {
   BIND_INPUT;
   BIND_PARTIAL;
@@ -250,13 +289,20 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENS
       BLOCK_T block[LANES];
       T s[LANES];
       for (int l = 0; l < LANES; ++l) block[l] = IDENTITY, s[l] = l < lanes ? SHIFT_OF(output + l) : (T)0;
-      // The innermost kept dimension has stride 1, so that outputs within one run of it lie side by side.
-      if (output % kept_size[0] + LANES <= kept_size[0]) {
+      const int is_one_run = output % kept_size[0] + LANES <= kept_size[0];
+      if (is_one_run && kept_stride[0] == 1) {
         const index_t base = offset_of(output, kept_size, kept_stride);
         for (int r = 0; r < rows; ++r) {
           const index_t at = row[r] + base;
           IN_VECTORS(LANES) for (int l = 0; l < LANES; ++l)
             block[l] = join_blocks(block[l], ELEMENT(at + l, (long)start + r, s[l]));
+        }
+      } else if (is_one_run) {
+        const index_t base = offset_of(output, kept_size, kept_stride), step = kept_stride[0];
+        for (int r = 0; r < rows; ++r) {
+          const index_t at = row[r] + base;
+          IN_VECTORS(LANES) for (int l = 0; l < LANES; ++l)
+            block[l] = join_blocks(block[l], ELEMENT(at + l * step, (long)start + r, s[l]));
         }
       } else {
         for (int l = 0; l < lanes; ++l) {

@@ -47,6 +47,12 @@ bool is_columnwise(const Space& space) {
   return inner_stride(space.kept) == 1 && inner_stride(space.reduced) != 1 && space.kept.sizes.back() > 1;
 }
 
+/** Whether a vector of outputs is made faster than each of them alone, though their elements lie apart. */
+bool has_short_rows(const Space& space) {
+  constexpr std::int64_t short_row = 32;
+  return space.elements <= short_row && !space.kept.sizes.empty() && space.kept.sizes.back() >= cpu_lanes;
+}
+
 /** Whether neighbours along the innermost dimension of `lines` may be read four at once, aligned, wherever a
  * line begins; `others` has the other dimensions. */
 bool has_vectors(const Layout& lines, const Layout& others, const Tensor& input) {
@@ -113,7 +119,7 @@ void split(Plan& plan, const Space& space, std::int64_t wanted, std::int64_t lea
 
 Plan cpu_plan(const Space& space, const DeviceInfo& device) {
   Plan plan{};
-  plan.step = is_columnwise(space) ? columns : rows;
+  plan.step = is_columnwise(space) || has_short_rows(space) ? columns : rows;
   plan.lanes = plan.lines = 1;
   plan.groups =
       plan.step == rows ? space.outputs : ceil_div(space.outputs, std::int64_t{column_vectors * cpu_lanes});
@@ -195,6 +201,10 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
   define("COLUMN_VECTORS", column_vectors);
   define("COLUMN_LANES", column_lanes);
   define("IS_INDEXED", indexed);
+  if (indexed) {
+    define("BEATS", row.name == "argmax" ? ">" : "<");
+    define("FURTHER(x, z)", row.name == "argmax" ? "MAXIMUM(x, z)" : "MINIMUM(x, z)");
+  }
   static_assert(dtype_count == 10, "a case for every DType in STORE_AS of reduce.cl");
   for (int dtype = 0; dtype < dtype_count; ++dtype)
     define(concat("DTYPE_", name(static_cast<DType>(dtype))).c_str(), dtype);
@@ -218,18 +228,17 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
 }
 
 const std::vector<ReductionOp>& indexed_rows() {
-  static const auto row = [](const char* name, const char* worst, const char* beats) {
+  static const auto row = [](const char* name, const char* worst) {
     return ReductionOp{name,
                        ReductionResult::Same,
                        concat("indexed(", worst, ", LONG_MAX)"),
                        "indexed(a, index)",
-                       concat("more_extreme(x, z, x.value ", beats, " z.value)"),
+                       "more_extreme(x, z, x.value BEATS z.value)",
                        "x",
                        "",
                        ""};
   };
-  static const auto& rows =
-      *new std::vector<ReductionOp>{row("argmax", "LOWEST", ">"), row("argmin", "HIGHEST", "<")};
+  static const auto& rows = *new std::vector<ReductionOp>{row("argmax", "LOWEST"), row("argmin", "HIGHEST")};
   return rows;
 }
 

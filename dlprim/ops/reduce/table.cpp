@@ -35,6 +35,7 @@ const ReductionOp& norm_reduction(double p) {
   return reduction(p == 0                   ? "count_nonzero"
                    : p == 1                 ? "norm_1"
                    : p == 2                 ? "norm_2"
+                   : p == 3                 ? "norm_3"
                    : std::isinf(p) && p > 0 ? "norm_max"
                    : std::isinf(p) && p < 0 ? "norm_min"
                                             : "norm_p");
