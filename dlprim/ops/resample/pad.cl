@@ -60,6 +60,16 @@ inline REAL padding_gathered_slice(const __global STORAGE *slice, const KernelPa
   return sum;
 }
 
+// The columns of the input that one output of a row reads each, at column + before: first to last. Others have mirror
+// images, or are repeated, or left out.
+inline int first_read_once(const KernelPadding *p) {
+  return max(p->reflect ? p->before[2] + 1 : 1, -p->before[2]);
+}
+inline int last_read_once(const KernelPadding *p) {
+  const int after = p->out[2] - p->before[2] - p->size[2];
+  return min(p->reflect ? p->size[2] - 2 - after : p->size[2] - 2, p->out[2] - 1 - p->before[2]);
+}
+
 __kernel void pad_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long rows, const KernelPadding p) {
   BIND(const STORAGE, dy);
   BIND(STORAGE, dx);
@@ -68,7 +78,21 @@ __kernel void pad_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const
     const row_t at = row_of(row, p.size[0], p.size[1]);
     const __global STORAGE *plane = dy + at.plane * p.out[0] * slice;
     const readers_t d = padding_readers(&p, 0, at.d), h = padding_readers(&p, 1, at.h);
+    const __global STORAGE *reader = dy;
+    int readers = 0;
+    for (int n = 0; n < d.count; ++n)
+      for (int m = 0; m < h.count; ++m) {
+        const int out_d = padding_reader(&p, 0, &d, n), out_h = padding_reader(&p, 1, &h, m);
+        if (out_d < 0 || out_h < 0) continue;
+        reader = plane + out_d * slice + (long)out_h * p.out[2];
+        ++readers;
+      }
+    const int first = readers == 1 ? first_read_once(&p) : p.size[2], last = last_read_once(&p);
     FOR_COLUMNS(column, p.size[2]) {
+      if (column >= first && column <= last) {
+        STORE(dx, row * p.size[2] + column, LOAD(reader, column + p.before[2]));
+        continue;
+      }
       const readers_t w = padding_readers(&p, 2, column);
       REAL sum = 0;
       for (int n = 0; n < d.count; ++n) {

@@ -138,8 +138,18 @@ ROWS_KERNEL(cumprod, 1, MULTIPLY)
 #define IS_NAN(x) 0
 #endif
 #define EXTREMES_ARGS const long outer, const long n, const long inner, const int least
-// Whether an element is at least as far out as the furthest before it.
-#define REACHES(x, furthest) (IS_NAN(x) || (least ? (x) <= (furthest) : (x) >= (furthest)))
+// Whether an element is at least as far out as the furthest before it. Without a branch: an element may go either way.
+#define REACHES(x, furthest) (IS_NAN(x) | (least ? (x) <= (furthest) : (x) >= (furthest)))
+
+// One row of neighbours; `reaches` is a comparison.
+#define FOLLOW_ROW(reaches)                            \
+  for (long k = 1; k < n; ++k) {                       \
+    const REAL element = (REAL)LOAD(x, first + k);     \
+    const int is_further = IS_NAN(element) | (reaches); \
+    furthest = is_further ? element : furthest;        \
+    place = is_further ? (int)k : place;               \
+    places[first + k] = place;                         \
+  }
 
 __kernel void extremes_columns(BUFFER(const STORAGE, x), BUFFER(long, places), EXTREMES_ARGS) {
   BIND(const STORAGE, x);
@@ -147,27 +157,24 @@ __kernel void extremes_columns(BUFFER(const STORAGE, x), BUFFER(long, places), E
   FIND_COLUMNS
   if (inner == 1) {
     REAL furthest = (REAL)LOAD(x, first);
-    long place = 0;
-    for (long k = 0; k < n; ++k) {
-      const REAL element = (REAL)LOAD(x, first + k);
-      if (REACHES(element, furthest)) {
-        furthest = element;
-        place = k;
-      }
-      places[first + k] = place;
-    }
+    int place = 0;
+    places[first] = 0;
+    if (least)
+      FOLLOW_ROW(element <= furthest)
+    else
+      FOLLOW_ROW(element >= furthest)
     return;
   }
   REAL furthest[SCAN_COLUMNS];
-  long place[SCAN_COLUMNS];
+  int place[SCAN_COLUMNS];
+  for (int l = 0; l < lanes; ++l) furthest[l] = (REAL)LOAD(x, first + l), place[l] = 0;
   for (long k = 0; k < n; ++k) {
     const long at = first + k * inner;
     for (int l = 0; l < lanes; ++l) {
       const REAL element = (REAL)LOAD(x, at + l);
-      if (k == 0 || REACHES(element, furthest[l])) {
-        furthest[l] = element;
-        place[l] = k;
-      }
+      const int is_further = REACHES(element, furthest[l]);
+      furthest[l] = is_further ? element : furthest[l];
+      place[l] = is_further ? (int)k : place[l];
       places[at + l] = place[l];
     }
   }
