@@ -74,7 +74,7 @@ class Draw:
     def __init__(self, elements):
         self.rng = np.random.default_rng(0)
         self.rows = 1 << (int(math.log2(elements)) // 2)
-        self.columns = max(elements // self.rows, 1)
+        self.columns = max(elements // self.rows // 2 * 2, 2)  # glu halves them
         self.side = max(math.isqrt(elements // 16), 4)
 
     def floats(self, shape, low=-2.0, high=2.0):
