@@ -99,6 +99,15 @@ void compute(const dlprim::PointwiseOp& row, const dlprim::PointwiseResult& made
                     parameters, {raw(result)});
 }
 
+/** What is left of a number in the bits of an integer dtype. */
+std::int64_t low_bits(std::int64_t number, dlprim::DType dtype) {
+  const auto [least, largest] = dlprim::integer_range(dtype);
+  const auto first = static_cast<std::uint64_t>(least);
+  const std::uint64_t count = static_cast<std::uint64_t>(largest) - first + 1;  // 0 stands for 2^64
+  if (count == 0) return number;
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(number) - first) % count + first);
+}
+
 /** Whole numbers among the inputs of integers as PyTorch takes them: cut off to the dtype. (dlprim computes
  * with the number that is given: no uint8 is below -1.) Exponents that the dtype does not hold are refused.
  */
@@ -108,13 +117,8 @@ void cut_off(const dlprim::PointwiseOp& row, std::vector<dlprim::PointwiseOperan
     if (row.name == "pow" && &input == &inputs.back()) continue;
     const auto* number = std::get_if<dlprim::Scalar>(&input);
     if (!number || number->kind() != dlprim::Scalar::Kind::integer) continue;
-    if (promoted == dlprim::DType::int32)
-      input = dlprim::Scalar(static_cast<std::int32_t>(number->integer()));
-    if (promoted == dlprim::DType::int16)
-      input = dlprim::Scalar(static_cast<std::int16_t>(number->integer()));
-    if (promoted == dlprim::DType::int8) input = dlprim::Scalar(static_cast<std::int8_t>(number->integer()));
-    if (promoted == dlprim::DType::uint8)
-      input = dlprim::Scalar(static_cast<std::uint8_t>(number->integer()));
+    if (!dlprim::is_floating(promoted) && promoted != dlprim::DType::boolean)
+      input = dlprim::Scalar(low_bits(number->integer(), promoted));
   }
 }
 
