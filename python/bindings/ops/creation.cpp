@@ -12,18 +12,22 @@ namespace {
 using OptionalDevice = std::optional<ocl::Device>;
 using OptionalDType = std::optional<DType>;
 
-/** NAME(*size, dtype=None, device=None, requires_grad=False) */
+/** NAME(*size, dtype=None, device=None, requires_grad=False), and the same with size=(...) */
 template <class Make>
 void bind_sized(const OperatorBinder& bind, const char* name, const Make& make) {
+  const auto sized = [make](const Shape& size, const OptionalDType& dtype, const OptionalDevice& device,
+                            bool requires_grad) {
+    return make(size, dtype.value_or(DType::float32), device_or_default(device))
+        .requires_grad_(requires_grad);
+  };
   bind.module().def(
       name,
-      [make](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device,
-             bool requires_grad) {
-        return make(shape_of(size), dtype.value_or(DType::float32), device_or_default(device))
-            .requires_grad_(requires_grad);
-      },
+      [sized](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device,
+              bool requires_grad) { return sized(shape_of(size), dtype, device, requires_grad); },
       py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
       py::arg("requires_grad") = false, OperatorBinder::doc(name));
+  bind.free(name, sized, py::kw_only(), py::arg("size"), py::arg("dtype") = py::none(),
+            py::arg("device") = py::none(), py::arg("requires_grad") = false);
 }
 
 /** NAME(input, dtype=None, device=None, requires_grad=False, memory_format=None) */
@@ -39,31 +43,43 @@ void bind_like(const OperatorBinder& bind, const char* name, const MakeLike& mak
       py::arg("requires_grad") = false, py::arg("memory_format") = py::none());
 }
 
-/** Tensor.new_...(*size, dtype=None, device=None, requires_grad=False) */
+/** Tensor.new_...(*size, dtype=None, device=None, requires_grad=False), and the same with size=(...) */
 template <class Make>
 void bind_new(const OperatorBinder& bind, const char* method, const Make& make) {
+  const auto sized = [make](const Tensor& like, const Shape& size, const OptionalDType& dtype,
+                            const OptionalDevice& device, bool requires_grad) {
+    return make(size, dtype.value_or(like.dtype()), device.value_or(like.device()))
+        .requires_grad_(requires_grad);
+  };
   bind.tensor().def(
       method,
-      [make](const Tensor& like, const py::args& size, const OptionalDType& dtype,
-             const OptionalDevice& device, bool requires_grad) {
-        return make(shape_of(size), dtype.value_or(like.dtype()), device.value_or(like.device()))
-            .requires_grad_(requires_grad);
-      },
+      [sized](const Tensor& like, const py::args& size, const OptionalDType& dtype,
+              const OptionalDevice& device,
+              bool requires_grad) { return sized(like, shape_of(size), dtype, device, requires_grad); },
       py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
       py::arg("requires_grad") = false);
+  bind.tensor().def(method, sized, py::kw_only(), py::arg("size"), py::arg("dtype") = py::none(),
+                    py::arg("device") = py::none(), py::arg("requires_grad") = false, WithoutLock());
 }
 
 void bind_empty(const OperatorBinder& bind) {
+  const auto sized = [](const Shape& size, const OptionalDType& dtype, const OptionalDevice& device,
+                        bool requires_grad, const OptionalFormat& format) {
+    return ocl::empty(size, dtype.value_or(DType::float32), device_or_default(device),
+                      format.value_or(MemoryFormat::contiguous))
+        .requires_grad_(requires_grad);
+  };
   bind.module().def(
       "empty",
-      [](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device, bool requires_grad,
-         const OptionalFormat& format) {
-        return ocl::empty(shape_of(size), dtype.value_or(DType::float32), device_or_default(device),
-                          format.value_or(MemoryFormat::contiguous))
-            .requires_grad_(requires_grad);
+      [sized](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device,
+              bool requires_grad, const OptionalFormat& format) {
+        return sized(shape_of(size), dtype, device, requires_grad, format);
       },
       py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
       py::arg("requires_grad") = false, py::arg("memory_format") = py::none(), OperatorBinder::doc("empty"));
+  bind.free("empty", sized, py::kw_only(), py::arg("size"), py::arg("dtype") = py::none(),
+            py::arg("device") = py::none(), py::arg("requires_grad") = false,
+            py::arg("memory_format") = py::none());
 }
 
 void bind_full(const OperatorBinder& bind) {

@@ -175,6 +175,8 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     count = N if N is not None else (x.shape[-1] if x.ndim else 1)
     if count <= 1:
         raise ArgumentValueError("N must be greater than 1.")
+    if x.ndim == 0:
+        x = x.reshape(1)
     powers = x.unsqueeze(-1).expand(*x.shape, count - 1).cumprod(-1)
     return _C.cat([_C.ones((*x.shape, 1), dtype=powers.dtype, device=x.device), powers], -1)
 
