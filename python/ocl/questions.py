@@ -101,3 +101,4 @@ def typename(obj: Any) -> str:
 for _name in __all__:
     if _name not in ("is_storage", "typename", "real") and not hasattr(Tensor, _name):
         setattr(Tensor, _name, globals()[_name])
+Tensor.is_cuda = property(lambda self: False, doc="False: the device is an OpenCL device. (torch.Tensor)")

@@ -61,3 +61,15 @@ LongTensor = _named("LongTensor", _C.int64)
 IntTensor = _named("IntTensor", _C.int32)
 ByteTensor = _named("ByteTensor", _C.uint8)
 BoolTensor = _named("BoolTensor", _C.bool_)
+
+
+def _new(self: Tensor, *args: Any) -> Tensor:
+    """``x.new(2, 3)``: elements that are not set. ``x.new([1, 2])``: these elements. Both have the dtype and
+    the device of the tensor. (torch.Tensor.new)
+    """
+    if len(args) == 1 and not isinstance(args[0], int) and type(args[0]).__name__ != "Size":
+        return _C.tensor(args[0], dtype=self.dtype, device=self.device)
+    return self.new_empty(args[0] if args and not isinstance(args[0], int) else args or (0,))
+
+
+Tensor.new = _new

@@ -12,22 +12,18 @@ namespace {
 using OptionalDevice = std::optional<ocl::Device>;
 using OptionalDType = std::optional<DType>;
 
-/** NAME(*size, dtype=None, device=None, requires_grad=False), and the same with size=(...) */
+/** NAME(*sizes, size=None, dtype=None, device=None, requires_grad=False) */
 template <class Make>
 void bind_sized(const OperatorBinder& bind, const char* name, const Make& make) {
-  const auto sized = [make](const Shape& size, const OptionalDType& dtype, const OptionalDevice& device,
-                            bool requires_grad) {
-    return make(size, dtype.value_or(DType::float32), device_or_default(device))
-        .requires_grad_(requires_grad);
-  };
   bind.module().def(
       name,
-      [sized](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device,
-              bool requires_grad) { return sized(shape_of(size), dtype, device, requires_grad); },
-      py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false, OperatorBinder::doc(name));
-  bind.free(name, sized, py::kw_only(), py::arg("size"), py::arg("dtype") = py::none(),
-            py::arg("device") = py::none(), py::arg("requires_grad") = false);
+      [make](const py::args& sizes, const std::optional<Shape>& size, const OptionalDType& dtype,
+             const OptionalDevice& device, bool requires_grad) {
+        return make(shape_of(sizes, size), dtype.value_or(DType::float32), device_or_default(device))
+            .requires_grad_(requires_grad);
+      },
+      py::kw_only(), py::arg("size") = py::none(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false, OperatorBinder::doc(name));
 }
 
 /** NAME(input, dtype=None, device=None, requires_grad=False, memory_format=None) */
@@ -43,43 +39,32 @@ void bind_like(const OperatorBinder& bind, const char* name, const MakeLike& mak
       py::arg("requires_grad") = false, py::arg("memory_format") = py::none());
 }
 
-/** Tensor.new_...(*size, dtype=None, device=None, requires_grad=False), and the same with size=(...) */
+/** Tensor.new_...(*sizes, size=None, dtype=None, device=None, requires_grad=False) */
 template <class Make>
 void bind_new(const OperatorBinder& bind, const char* method, const Make& make) {
-  const auto sized = [make](const Tensor& like, const Shape& size, const OptionalDType& dtype,
-                            const OptionalDevice& device, bool requires_grad) {
-    return make(size, dtype.value_or(like.dtype()), device.value_or(like.device()))
-        .requires_grad_(requires_grad);
-  };
   bind.tensor().def(
       method,
-      [sized](const Tensor& like, const py::args& size, const OptionalDType& dtype,
-              const OptionalDevice& device,
-              bool requires_grad) { return sized(like, shape_of(size), dtype, device, requires_grad); },
-      py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false);
-  bind.tensor().def(method, sized, py::kw_only(), py::arg("size"), py::arg("dtype") = py::none(),
-                    py::arg("device") = py::none(), py::arg("requires_grad") = false, WithoutLock());
+      [make](const Tensor& like, const py::args& sizes, const std::optional<Shape>& size,
+             const OptionalDType& dtype, const OptionalDevice& device, bool requires_grad) {
+        return make(shape_of(sizes, size), dtype.value_or(like.dtype()), device.value_or(like.device()))
+            .requires_grad_(requires_grad);
+      },
+      py::kw_only(), py::arg("size") = py::none(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false);
 }
 
 void bind_empty(const OperatorBinder& bind) {
-  const auto sized = [](const Shape& size, const OptionalDType& dtype, const OptionalDevice& device,
-                        bool requires_grad, const OptionalFormat& format) {
-    return ocl::empty(size, dtype.value_or(DType::float32), device_or_default(device),
-                      format.value_or(MemoryFormat::contiguous))
-        .requires_grad_(requires_grad);
-  };
   bind.module().def(
       "empty",
-      [sized](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device,
-              bool requires_grad, const OptionalFormat& format) {
-        return sized(shape_of(size), dtype, device, requires_grad, format);
+      [](const py::args& sizes, const std::optional<Shape>& size, const OptionalDType& dtype,
+         const OptionalDevice& device, bool requires_grad, const OptionalFormat& format) {
+        return ocl::empty(shape_of(sizes, size), dtype.value_or(DType::float32), device_or_default(device),
+                          format.value_or(MemoryFormat::contiguous))
+            .requires_grad_(requires_grad);
       },
-      py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false, py::arg("memory_format") = py::none(), OperatorBinder::doc("empty"));
-  bind.free("empty", sized, py::kw_only(), py::arg("size"), py::arg("dtype") = py::none(),
-            py::arg("device") = py::none(), py::arg("requires_grad") = false,
-            py::arg("memory_format") = py::none());
+      py::kw_only(), py::arg("size") = py::none(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false, py::arg("memory_format") = py::none(),
+      OperatorBinder::doc("empty"));
 }
 
 void bind_full(const OperatorBinder& bind) {
