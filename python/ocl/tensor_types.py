@@ -72,4 +72,29 @@ def _new(self: Tensor, *args: Any) -> Tensor:
     return self.new_empty(args[0] if args and not isinstance(args[0], int) else args or (0,))
 
 
+_new.__name__ = "new"
 Tensor.new = _new
+
+
+_type = Tensor.type
+
+
+def _as_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of the tensor's type, or the tensor in another dtype: a dtype, one of these types (``LongTensor``)
+    or a name of one ("torch.LongTensor", "torch.cuda.FloatTensor"). (torch.Tensor.type)
+
+    Raises ValueError for a name that there is not.
+    """
+    if isinstance(dtype, str):
+        prefix, _, name = dtype.rpartition(".")
+        found = globals().get(name) if name in __all__ else None
+        if prefix not in ("torch", "torch.cuda", "ocl") or found is None:
+            raise _C.ArgumentValueError(f"type: invalid type: {dtype!r}")
+        dtype = found
+    if isinstance(dtype, _TensorType):
+        dtype = dtype.dtype
+    return _type(self) if dtype is None else _type(self, dtype)
+
+
+_as_type.__name__ = "type"
+Tensor.type = _as_type
