@@ -55,6 +55,8 @@ def op_infos():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
+    # The import forbids all later programs of the process to set torch.backends.cudnn's flags.
+    vars(torch.backends)["__allow_nonbracketed_mutation_flag"] = True
     return list(op_db)
 
 
