@@ -109,7 +109,9 @@ def gradient(
         raise ArgumentValueError(f"gradient: only supports edge_order=1 and edge_order=2, got {edge_order}")
     dimensions = _dimensions(input, dim, edge_order)
     results = []
-    for d, given in zip(dimensions, _spacings(1 if spacing is None else spacing, len(dimensions)), strict=True):
+    for d, given in zip(
+        dimensions, _spacings(1 if spacing is None else spacing, len(dimensions)), strict=True
+    ):
         if not isinstance(given, Tensor):
             results.append(_evenly(input, d, given, edge_order))
             continue

@@ -80,8 +80,9 @@ _type = Tensor.type
 
 
 def _as_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """The name of the tensor's type, or the tensor in another dtype: a dtype, one of these types (``LongTensor``)
-    or a name of one ("torch.LongTensor", "torch.cuda.FloatTensor"). (torch.Tensor.type)
+    """The name of the tensor's type, or the tensor in another dtype. (torch.Tensor.type)
+
+    `dtype`: also one of these types (``LongTensor``) or a name ("torch.LongTensor", "torch.cuda.IntTensor").
 
     Raises ValueError for a name that there is not.
     """

@@ -385,7 +385,12 @@ def test_locations_of_safetensors(path, device):
         seen.append((tuple(buffer.shape), location))
         return buffer * 2
 
-    for map_location in ({"cpu": device}, {"cuda:0": "cpu"}, lambda buffer, location: buffer, lambda *_: None):
+    for map_location in (
+        {"cpu": device},
+        {"cuda:0": "cpu"},
+        lambda buffer, location: buffer,
+        lambda *_: None,
+    ):
         loaded = ocl.load(path, map_location)
         assert loaded["x"].tolist() == given["x"].tolist() and loaded["rate"] == 0.5
         assert loaded["x"].device == ocl.device(device)

@@ -240,7 +240,7 @@ def _is_forward_mode(strategy: str, name: str, function: str, create_graph: bool
         return False
     if create_graph:
         raise NotImplementedError(
-            f"ocl.autograd.functional.{function}: `create_graph=True` and `{name}=\"forward-mode\"` are not "
+            f'ocl.autograd.functional.{function}: `create_graph=True` and `{name}="forward-mode"` are not '
             f'supported together (yet). Please either set `create_graph=False` or `{name}="reverse-mode"`.'
         )
     if not vectorize:

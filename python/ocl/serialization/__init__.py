@@ -66,8 +66,8 @@ def load(f: File, map_location: MapLocation = None, *, weights_only: bool = True
         f: the path of a file of safetensors, or of torch.save in its zip format or the one before it; or such
             a file, opened in binary mode, what is left of which is read whole. Its content tells what it is.
         map_location: the device that the tensors go to, whichever they were saved from; None is the default
-            device. Also a dict from locations ("cuda:0") to devices, or a function of a buffer and its location
-            that gives the buffer, moved or not, or None. In a safetensors file all locations are "cpu".
+            device. Also a dict from locations ("cuda:0") to devices, or a function of a buffer and its
+            location that gives the buffer, moved or not, or None. Safetensors files have the location "cpu".
         weights_only: must be True.
 
     Raises:

@@ -27,15 +27,17 @@ VALUES_DIFFER = {
     "svd_lowrank", "pca_lowrank", "resize_", "cauchy", "exponential", "geometric", "log_normal", "uniform",
 }  # fmt: skip
 
-# Signs, and bases of equal values, are free: what is compared is a product, made by the library's own operators.
+# Signs, and bases of equal values, are free: a product is compared, made by the library's own operators.
 PRODUCTS = {
     "svd": lambda r, _: [(r[0] * r[1].unsqueeze(-2)) @ r[2].mT, r[1]],
-    "linalg.svd": lambda r, _: [r[1]] + ([(r[0] * r[1].unsqueeze(-2)) @ r[2]] if r[0].shape[-1] == r[2].shape[-2] else []),
+    "linalg.svd": lambda r, _: (
+        [r[1]] + ([(r[0] * r[1].unsqueeze(-2)) @ r[2]] if r[0].shape[-1] == r[2].shape[-2] else [])
+    ),
     "linalg.eigh": lambda r, _: [(r[1] * r[0].unsqueeze(-2)) @ r[1].mT, r[0]],
     "lobpcg": lambda r, _: [r[0]],
 }
 
-# Among equal elements either place is right: the elements at the places are compared, and of `mode` the result.
+# Among equal elements either place is right: the elements at the places are compared.
 PLACES = {"argsort", "kthvalue", "mode", "sort", "topk", "msort", "median", "nanmedian"}
 
 DTYPES = (torch.float32, torch.int64, torch.bool)
@@ -56,7 +58,7 @@ def op_infos():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
     # The import forbids all later programs of the process to set torch.backends.cudnn's flags.
-    vars(torch.backends)["__allow_nonbracketed_mutation_flag"] = True
+    torch.backends.flags_frozen.__globals__["__allow_nonbracketed_mutation_flag"] = True
     return list(op_db)
 
 
@@ -116,8 +118,14 @@ def tensor_to_ocl(tensor, gradients, memo):
     if plain.is_contiguous():
         made = array_to_ocl(plain)
     else:
-        size = 1 + sum((n - 1) * s for n, s in zip(plain.shape, plain.stride(), strict=True)) if plain.numel() else 0
-        made = array_to_ocl(plain.as_strided((size,), (1,)).clone()).as_strided(tuple(plain.shape), plain.stride())
+        size = (
+            1 + sum((n - 1) * s for n, s in zip(plain.shape, plain.stride(), strict=True))
+            if plain.numel()
+            else 0
+        )
+        made = array_to_ocl(plain.as_strided((size,), (1,)).clone()).as_strided(
+            tuple(plain.shape), plain.stride()
+        )
     if gradients and tensor.requires_grad:
         made = made.detach().requires_grad_()
     memo[id(tensor)] = made
@@ -182,7 +190,13 @@ def of_ocl(function):
 
 def named_in_ocl(value):
     if callable(value) and not isinstance(value, type):
-        for name, root in (("", ocl), ("nn.functional.", ocl), ("linalg.", ocl), ("special.", ocl), ("Tensor.", ocl)):
+        for name, root in (
+            ("", ocl),
+            ("nn.functional.", ocl),
+            ("linalg.", ocl),
+            ("special.", ocl),
+            ("Tensor.", ocl),
+        ):
             found = at(root, name + getattr(value, "__name__", "?"))
             if found is not None and at(torch, name + value.__name__) is value:
                 return found
@@ -224,7 +238,7 @@ def name_of_dtype(dtype):
 
 
 def difference(ours, theirs, truth, values, what="result"):
-    """None, or what differs between two results: shapes, dtypes and values, as near to the truth as PyTorch's."""
+    """None, or what differs between two results: shapes, dtypes, and values farther from the truth."""
     if isinstance(theirs, torch.Tensor):
         if not isinstance(ours, ocl.Tensor):
             return f"{what}: {type(ours).__name__} in the place of a tensor"
@@ -269,7 +283,9 @@ def differing_floats(a, b, truth, what):
             both = np.isfinite(b) & np.isfinite(t)
             if np.array_equal(np.isfinite(a) | ~both, np.ones_like(both)):
                 mine, its = np.abs(a - t)[both].max(initial=0), np.abs(b - t)[both].max(initial=0)
-                if mine <= 4 * its + 1e-5 * max(1, largest) and np.array_equal(a[~both], b[~both], equal_nan=True):
+                if mine <= 4 * its + 1e-5 * max(1, largest) and np.array_equal(
+                    a[~both], b[~both], equal_nan=True
+                ):
                     return None
     return f"{what}: {shown(a, b)}"
 
@@ -292,7 +308,9 @@ def projected(results, seed):
         if not result.requires_grad or "float" not in kind:
             continue
         weights = rng.uniform(-1, 1, tuple(result.shape)).astype(np.float32)
-        made = torch.from_numpy(np.asarray(weights)) if isinstance(result, torch.Tensor) else ocl.tensor(weights)
+        made = (
+            torch.from_numpy(np.asarray(weights)) if isinstance(result, torch.Tensor) else ocl.tensor(weights)
+        )
         term = (result * made.to(result.dtype)).sum()
         total = term if total is None else total + term
     return total
@@ -385,10 +403,14 @@ def compare_sample(info, label, theirs, ours, sample, dtype):
 
 
 def elements_at_places(name, sample):
-    """A function of a result and its input: the values, and the input's elements at the places beside them."""
+    """A function of a result and its input: the values, and the input's elements at the places."""
     first = {"topk": 1, "kthvalue": 1}.get(name, 0)  # where `dim` stands among the arguments
     dim = sample.kwargs.get("dim", sample.args[first] if len(sample.args) > first else -1)
-    keeps = sample.kwargs.get("keepdim", any(a is True for a in sample.args)) or name in ("sort", "argsort", "topk")
+    keeps = sample.kwargs.get("keepdim", any(a is True for a in sample.args)) or name in (
+        "sort",
+        "argsort",
+        "topk",
+    )
 
     def compared(result, given):
         results = [result] if hasattr(result, "dtype") else list(result)
@@ -413,7 +435,8 @@ def difference_of_gradients(ours, theirs, truth):
             other = a if b is None else b
             if not array_of(other).any():  # an absent gradient is one of zeros
                 continue
-            return f"gradient {i}: {'None' if a is None else 'there'}, PyTorch {'None' if b is None else 'there'}"
+            words = ["None" if gradient is None else "there" for gradient in (a, b)]
+            return f"gradient {i}: {words[0]}, PyTorch {words[1]}"
         found = difference(a, b, truth[i] if truth else None, True, f"gradient {i}")
         if found:
             return found
@@ -429,7 +452,9 @@ def described(sample, limit=200):
             return "[" + ", ".join(map(say, value)) + "]"
         return repr(value)
 
-    text = ", ".join([say(sample.input), *map(say, sample.args), *(f"{k}={say(v)}" for k, v in sample.kwargs.items())])
+    text = ", ".join(
+        [say(sample.input), *map(say, sample.args), *(f"{k}={say(v)}" for k, v in sample.kwargs.items())]
+    )
     return text if len(text) <= limit else text[:limit] + "…"
 
 
@@ -470,7 +495,9 @@ def main():
     options = parser.parse_args()
     first, step = map(int, options.part.split("/"))
     ocl.set_default_device("ocl:0")
-    infos = [i for i in op_infos() if not options.names or i.name in options.names or full_name(i) in options.names]
+    infos = [
+        i for i in op_infos() if not options.names or i.name in options.names or full_name(i) in options.names
+    ]
     infos = infos[first::step]
     absent = sorted({i.name for i in infos if not is_present(i)})
     names, passing, samples, failed, skipped = set(), set(), 0, 0, 0
@@ -482,20 +509,29 @@ def main():
         begin = time.perf_counter()
         counts = run(info)
         names.add(info.name)
-        samples, failed, skipped = samples + counts.samples, failed + len(counts.failures), skipped + counts.skipped
+        samples, failed, skipped = (
+            samples + counts.samples,
+            failed + len(counts.failures),
+            skipped + counts.skipped,
+        )
         by_name[info.name][0] += counts.samples
         by_name[info.name][1] += len(counts.failures)
         if counts.failures or options.names:
             spent = time.perf_counter() - begin
-            print(f"{full_name(info)}: {len(counts.failures)} of {counts.samples} fail ({spent:.1f} s)", flush=True)
+            print(
+                f"{full_name(info)}: {len(counts.failures)} of {counts.samples} fail ({spent:.1f} s)",
+                flush=True,
+            )
             for failure in counts.failures[: options.each]:
                 print("    " + failure[:600], flush=True)
         if out:
             for failure in counts.failures:
                 print(f"{full_name(info)}\t{failure}", file=out, flush=True)
     passing = {n for n, (all_, bad) in by_name.items() if all_ and bad <= all_ / 100}
-    print(f"{len(names)} names, {len(passing)} with at least 99 % passing; {samples} samples, {failed} fail, "
-          f"{skipped} skipped")
+    print(
+        f"{len(names)} names, {len(passing)} with at least 99 % passing; {samples} samples, {failed} fail, "
+        f"{skipped} skipped"
+    )
     print(f"{len(absent)} absent: {' '.join(absent)}")
 
 

@@ -1,6 +1,6 @@
 """The samples of PyTorch's own list of operators (OpInfo) give on ocl what they give on PyTorch.
 
-All of them take minutes (`-m slow`); a few operators always run. `opinfo_runs.py`, run as a program, counts them.
+All of them take minutes (`-m slow`); a few operators always run. `python opinfo_runs.py` counts them.
 """
 
 from pathlib import Path

@@ -83,9 +83,7 @@ class TensorDataset(Dataset):
         lengths = [len(tensor) for tensor in self.tensors]
         if len(set(lengths)) > 1:
             raise ValueError(f"TensorDataset: first dimensions must be equal, given {lengths}")
-        self._arrays = tuple(
-            t.numpy(force=True) if isinstance(t, ocl.Tensor) else t for t in self.tensors
-        )
+        self._arrays = tuple(t.numpy(force=True) if isinstance(t, ocl.Tensor) else t for t in self.tensors)
 
     def __getitem__(self, index):
         return tuple(tensor[index] for tensor in self.tensors)
