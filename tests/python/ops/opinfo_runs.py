@@ -167,7 +167,7 @@ def as_leaves(value, memo):
 
 
 class _Torch:
-    """What a function of OpInfo's means by `torch`: ocl."""
+    """Stands for `torch` in a function of OpInfo's: ocl."""
 
     def __getattr__(self, name):
         return getattr(ocl, name)

@@ -15,7 +15,7 @@ try:
 except ImportError as error:  # the list needs expecttest
     pytest.skip(not_compared("PyTorch's samples of operators", f"{error.name}"), allow_module_level=True)
 
-# Of these names ocl has at least so many; test_names_are_present says when one is gone.
+# ocl has at least so many of OpInfo's names.
 NAMES_AT_LEAST = 505
 
 # Every one of these had samples that failed once.
