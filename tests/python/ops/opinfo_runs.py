@@ -45,7 +45,7 @@ DTYPES = (torch.float32, torch.int64, torch.bool)
 
 @dataclasses.dataclass
 class Counts:
-    """What became of the samples of one OpInfo."""
+    """The counts of one OpInfo's samples, and what fails."""
 
     samples: int = 0
     skipped: int = 0  # without a counterpart: complex, sparse, dtypes and layouts that ocl lacks

@@ -1,4 +1,4 @@
-"""As programs of 2018 are written: types of tensors as functions, Variable, a function as map_location."""
+"""Uses what programs of 2018 use: types of tensors as functions, Variable, a function as map_location."""
 
 import os
 import tempfile
