@@ -774,7 +774,7 @@ class Tensor:
         Two dimensions swapped.
         """
     @staticmethod
-    def tensor_split(input: Tensor, indices_or_sections: int | typing.Sequence[int] | Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    def tensor_split(*args, **kwargs) -> tuple[Tensor, ...]:
         """
         Views along `dim`: as many parts of nearly one size, the first ones larger, or parts between indices.
         
