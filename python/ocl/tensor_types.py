@@ -63,39 +63,14 @@ ByteTensor = _named("ByteTensor", _C.uint8)
 BoolTensor = _named("BoolTensor", _C.bool_)
 
 
-def _new(self: Tensor, *args: Any) -> Tensor:
-    """``x.new(2, 3)``: elements that are not set. ``x.new([1, 2])``: these elements. Both have the dtype and
-    the device of the tensor. (torch.Tensor.new)
+def dtype_of(given: Any) -> Any:
+    """The dtype that ``LongTensor`` or its name ("torch.LongTensor", "torch.cuda.LongTensor") stands for.
+
+    Anything else comes back as it is. Raises ValueError for a name that there is not.
     """
-    if len(args) == 1 and not isinstance(args[0], int) and type(args[0]).__name__ != "Size":
-        return _C.tensor(args[0], dtype=self.dtype, device=self.device)
-    return self.new_empty(args[0] if args and not isinstance(args[0], int) else args or (0,))
-
-
-_new.__name__ = "new"
-Tensor.new = _new
-
-
-_type = Tensor.type
-
-
-def _as_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """The name of the tensor's type, or the tensor in another dtype. (torch.Tensor.type)
-
-    `dtype`: also one of these types (``LongTensor``) or a name ("torch.LongTensor", "torch.cuda.IntTensor").
-
-    Raises ValueError for a name that there is not.
-    """
-    if isinstance(dtype, str):
-        prefix, _, name = dtype.rpartition(".")
-        found = globals().get(name) if name in __all__ else None
-        if prefix not in ("torch", "torch.cuda", "ocl") or found is None:
-            raise _C.ArgumentValueError(f"type: invalid type: {dtype!r}")
-        dtype = found
-    if isinstance(dtype, _TensorType):
-        dtype = dtype.dtype
-    return _type(self) if dtype is None else _type(self, dtype)
-
-
-_as_type.__name__ = "type"
-Tensor.type = _as_type
+    if isinstance(given, str):
+        prefix, _, name = given.rpartition(".")
+        if prefix not in ("torch", "torch.cuda", "ocl") or name not in __all__:
+            raise _C.ArgumentValueError(f"type: invalid type: {given!r}")
+        given = globals()[name]
+    return given.dtype if isinstance(given, _TensorType) else given

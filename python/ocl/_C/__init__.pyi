@@ -2351,6 +2351,12 @@ class Tensor:
         """
     def nelement(self) -> int:
         ...
+    def new(self, *args: typing.Any) -> Tensor:
+        """
+        ``x.new(2, 3)``: elements that are not set. ``x.new([1, 2])``: these elements. Both have the dtype and
+            the device of the tensor. (torch.Tensor.new)
+            
+        """
     def new_empty(self, *args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
     def new_full(self, size: collections.abc.Sequence[typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
@@ -3019,9 +3025,12 @@ class Tensor:
         """
         In place: The whole number towards 0.
         """
-    def type(self, dtype: numpy.dtype[typing.Any] | None = None) -> typing.Any:
+    def type(self, dtype: typing.Any = None, non_blocking: bool = False) -> typing.Any:
         """
-        The name of its type, or the tensor in another dtype.
+        The name of the tensor's type, or the tensor in another dtype. (torch.Tensor.type)
+        
+            `dtype`: also a type of tensors (``LongTensor``) or the name of one ("torch.LongTensor").
+            
         """
     def type_as(self, other: Tensor) -> Tensor:
         """
