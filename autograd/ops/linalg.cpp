@@ -329,9 +329,28 @@ Tensor addbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, c
                reshape(batch2, {inner_size, columns}), beta, alpha);
 }
 
-Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<std::int64_t>& dims_self,
+namespace {
+
+/** `t`, summed along those of `dims` in which `other` has one element and `t` more: one element meets them
+ * all. */
+Tensor summed_where_one(const Tensor& t, const std::vector<std::int64_t>& dims, const Tensor& other,
+                        const std::vector<std::int64_t>& other_dims) {
+  Tensor result = t;
+  for (std::size_t i = 0; i < std::min(dims.size(), other_dims.size()); ++i) {
+    const int d = dlprim::wrap_dim(dims[i], t.dim(), "tensordot");
+    const int o = dlprim::wrap_dim(other_dims[i], other.dim(), "tensordot");
+    if (other.size(o) == 1 && t.size(d) > 1) result = sum(result, {d}, true);
+  }
+  return result;
+}
+
+}  // namespace
+
+Tensor tensordot(const Tensor& first, const Tensor& second, const std::vector<std::int64_t>& dims_self,
                  const std::vector<std::int64_t>& dims_other) {
-  ENTER_OPERATOR(tensordot, a, b, dims_self, dims_other);
+  ENTER_OPERATOR(tensordot, first, second, dims_self, dims_other);
+  const Tensor a = summed_where_one(first, dims_self, second, dims_other);
+  const Tensor b = summed_where_one(second, dims_other, first, dims_self);
   require(dims_self.size() == dims_other.size(),
           "tensordot: both dimension lists should have the same length, got ", dims_self.size(), " and ",
           dims_other.size());

@@ -33,6 +33,12 @@ DType sum_dtype(DType dtype) {
   return dtype == DType::float64 ? dtype : DType::float32;
 }
 
+/** The dtype of a loss of these: that of float32 where they are integers. */
+DType loss_dtype(const std::vector<Operand>& inputs) {
+  const DType dtype = result_type(inputs);
+  return is_floating(dtype) ? dtype : DType::float32;
+}
+
 void require_constant_weight(const char* op, const Tensor& weight) {
   require<AutogradError>(!needs_tape({weight}), op,
                          ": not differentiable with respect to weight, which requires grad");
@@ -358,7 +364,7 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
                            Reduction reduction) {
   ENTER_OPERATOR(margin_ranking_loss, input1, input2, target, margin, reduction);
   require_one_rank("margin_ranking_loss", input1, input2, target);
-  const DType dtype = result_type({input1, input2, target});
+  const DType dtype = loss_dtype({input1, input2, target});
   const Tensor difference = in_compute_dtype(input1) - in_compute_dtype(input2);
   return to(elementwise("margin_ranking_loss", {difference, in_compute_dtype(target)}, {margin}, reduction),
             dtype);
@@ -369,7 +375,7 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
   ENTER_OPERATOR(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction);
   require_one_rank("triplet_margin_loss", anchor, positive, negative);
   require(margin > 0, "triplet_margin_loss: margin must be greater than 0, got ", margin);
-  const DType dtype = result_type({anchor, positive, negative});
+  const DType dtype = loss_dtype({anchor, positive, negative});
   const Tensor a = in_compute_dtype(anchor), b = in_compute_dtype(positive), c = in_compute_dtype(negative);
   Tensor far = pairwise_distance(a, c, p, eps);
   if (swap) far = minimum(far, pairwise_distance(b, c, p, eps));
@@ -385,7 +391,7 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
       "cosine_embedding_loss: expected inputs [M] and a target without dimensions, or inputs [N, M] and a "
       "target [N], got shapes ",
       input1.shape(), ", ", input2.shape(), " and ", target.shape());
-  const DType dtype = result_type({input1, input2});
+  const DType dtype = loss_dtype({input1, input2});
   const Tensor a = in_compute_dtype(input1), b = in_compute_dtype(input2);
   const auto length = [&](const Tensor& x) { return sqrt(sum(square(x), {-1}) + least_square); };
   const Tensor cosine = sum(a * b, {-1}) / (length(a) * length(b));

@@ -5,6 +5,7 @@
 #include "autograd/ops/call.h"
 #include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/formats.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
@@ -94,6 +95,22 @@ Tensor pad_border(const Tensor& x, const PadMargins& margins, int axes, dlprim::
                    format_of(x));
 }
 
+/** pad_border of integers and truths, which it takes from their places along each dimension. */
+Tensor pad_border_by_places(const Tensor& x, const PadMargins& margins, bool reflects) {
+  Tensor y = x;
+  for (int d = 0; d < x.dim(); ++d) {
+    const std::int64_t before = margins.before[d], after = margins.after[d], last = x.size(d) - 1;
+    if (!before && !after) continue;
+    require(last + 1 + before + after > 0 && last >= 0, "pad: input ", x.shape(), " padded by (", before,
+            ", ", after, ") along dimension ", d, " has no elements");
+    require(!reflects || std::max(before, after) <= last, "pad: reflect padding (", before, ", ", after,
+            ") must be less than dimension ", d, " of input ", x.shape());
+    const Tensor place = arange(-before, last + 1 + after, 1, DType::int64, *x.device());
+    y = index_select(y, d, reflects ? last - abs(last - abs(place)) : clamp_max(clamp_min(place, 0), last));
+  }
+  return y;
+}
+
 }  // namespace
 
 Tensor pad(const Tensor& x, const std::vector<std::int64_t>& pad, const std::string& mode,
@@ -111,6 +128,7 @@ Tensor pad(const Tensor& x, const std::vector<std::int64_t>& pad, const std::str
       "or 5D one; got ",
       pad.size(), " numbers and an input of shape ", x.shape());
   if (mode == "circular") return pad_circular(x, margins);
+  if (!is_floating(x.dtype())) return pad_border_by_places(x, margins, mode == "reflect");
   return pad_border(x, margins, axes,
                     mode == "reflect" ? dlprim::PadMode::reflect : dlprim::PadMode::replicate);
 }

@@ -1,10 +1,12 @@
 #include "autograd/ops/resample.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/ops/call.h"
 #include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/formats.h"
+#include "autograd/ops/linalg.h"
 #include "autograd/ops/pool.h"
 #include "autograd/ops/views.h"
 #include "dlprim/ops/resample/interpolate.h"
@@ -37,7 +39,7 @@ const InterpolationMode& mode_of(const std::string& name, int axes) {
     return mode;
   }
   throw ValueError("interpolate: unknown mode '" + name +
-                   "'; expected nearest, nearest-exact, linear, bilinear, trilinear or area");
+                   "'; expected nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area");
 }
 
 Sizes target_size(const Tensor& x, const Sizes& size, const std::vector<double>& scale_factor) {
@@ -63,6 +65,79 @@ Tensor area(const Tensor& x, const Sizes& size) {
   if (size.size() == 1) return adaptive_avg_pool1d(x, size[0]);
   if (size.size() == 2) return adaptive_avg_pool2d(x, {size[0], size[1]});
   return adaptive_avg_pool3d(x, {size[0], size[1], size[2]});
+}
+
+// Keys' piecewise cubic of parameter `a`, and the triangle: what a tap at a distance counts.
+double cubic_weight(double distance, double a) {
+  const double d = std::abs(distance);
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+double triangle_weight(double distance) {
+  return std::max(0.0, 1 - std::abs(distance));
+}
+
+/** How one dimension is brought to another size. */
+struct AxisResize {
+  std::int64_t size, out;
+  double scale;  // input elements an output element
+  bool align_corners, cubic;
+
+  double position(std::int64_t i) const {
+    const auto place = static_cast<double>(i);
+    return align_corners ? scale * place : scale * (place + 0.5) - 0.5;
+  }
+};
+
+/** The matrix [out, size] of bicubic interpolation: four taps a row, those beyond the border at the border.
+ */
+std::vector<double> cubic_matrix(const AxisResize& axis) {
+  constexpr double a = -0.75;  // PyTorch's
+  std::vector<double> matrix(static_cast<std::size_t>(axis.out * axis.size), 0.0);
+  for (std::int64_t i = 0; i < axis.out; ++i) {
+    const double position = axis.position(i), first = std::floor(position) - 1;
+    for (int tap = 0; tap < 4; ++tap) {
+      const auto place = std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap, 0, axis.size - 1);
+      matrix[static_cast<std::size_t>(i * axis.size + place)] +=
+          cubic_weight(position - first - static_cast<double>(tap), a);
+    }
+  }
+  return matrix;
+}
+
+/** The matrix [out, size] of resampling with a filter as wide as an output element where that is wider than
+ * one of the input: Pillow's, and PyTorch's with antialias. */
+std::vector<double> antialiased_matrix(const AxisResize& axis) {
+  constexpr double a = -0.5;  // PyTorch's with antialias
+  const double width = std::max(axis.scale, 1.0), support = (axis.cubic ? 2 : 1) * width;
+  std::vector<double> matrix(static_cast<std::size_t>(axis.out * axis.size), 0.0);
+  for (std::int64_t i = 0; i < axis.out; ++i) {
+    const double center = axis.scale * (static_cast<double>(i) + 0.5);
+    const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(center - support + 0.5), 0);
+    const auto end = std::min(static_cast<std::int64_t>(center + support + 0.5), axis.size);
+    double* row = matrix.data() + i * axis.size;
+    double total = 0;
+    for (std::int64_t j = first; j < end; ++j) {
+      const double distance = (static_cast<double>(j) - center + 0.5) / width;
+      row[j] = axis.cubic ? cubic_weight(distance, a) : triangle_weight(distance);
+      total += row[j];
+    }
+    for (std::int64_t j = first; j < end && total != 0; ++j) row[j] /= total;
+  }
+  return matrix;
+}
+
+/** Pictures [N, C, H, W] resized by a matrix a dimension, which have a gradient of every order. */
+Tensor by_matrices(const Tensor& x, const AxisResize& rows, const AxisResize& columns, bool antialias) {
+  const DType compute = x.dtype() == DType::float64 ? DType::float64 : DType::float32;
+  const auto matrix_of = [&](const AxisResize& axis) {
+    const std::vector<double> entries = antialias ? antialiased_matrix(axis) : cubic_matrix(axis);
+    if (compute == DType::float64) return tensor(entries, {axis.out, axis.size}, *x.device());
+    return tensor(std::vector<float>(entries.begin(), entries.end()), {axis.out, axis.size}, *x.device());
+  };
+  const Tensor wide = matmul(to(x, compute), transpose(matrix_of(columns), 0, 1));
+  return in_format(to(matmul(matrix_of(rows), wide), x.dtype()), format_of(x));
 }
 
 /** The linear operator of `kernel`, whose results have `shape`, and `transpose` of the same form as its
@@ -116,7 +191,6 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
   ANNOUNCE_ROW("interpolate", interpolate, x, size, scale_factor, mode, align_corners, recompute_scale_factor,
                antialias);
   constexpr const char* op = "interpolate";
-  require(!antialias, op, ": antialias is not supported");
   require(x.dim() >= 3 && x.dim() <= 5, op,
           ": expected an input [N, C, ...] with one to three spatial dimensions, got shape ", x.shape());
   const Sizes target = target_size(x, size, scale_factor);
@@ -124,9 +198,29 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
   require(!recomputes || size.empty(), op,
           ": recompute_scale_factor is not meaningful with an explicit size");
   const bool linear = mode == "linear" || mode == "bilinear" || mode == "trilinear";
-  require(!align_corners || linear, op,
-          ": align_corners can only be set with the modes linear, bilinear and trilinear, got ", mode);
+  const bool cubic = mode == "bicubic";
+  require(!align_corners || linear || cubic, op,
+          ": align_corners can only be set with the modes linear, bilinear, bicubic and trilinear, got ",
+          mode);
+  require(!antialias || ((cubic || mode == "bilinear") && x.dim() == 4), op,
+          ": antialias is for the modes bilinear and bicubic and an input of 4 dimensions, got mode ", mode,
+          " and shape ", x.shape());
   if (mode == "area") return area(x, target);
+  if (cubic || antialias) {
+    require(x.dim() == 4, op, ": mode bicubic needs an input of 4 dimensions, got ", x.dim());
+    dlprim::require_floating(x.dtype(), *x.device(), op);
+    const auto axis_of = [&](std::size_t axis) {
+      const std::int64_t in = x.size(static_cast<int>(axis) + 2), out = target[axis];
+      require(in > 0 && out > 0, op, ": input and output sizes should be greater than 0, but got input ",
+              x.shape(), " and output ", Dims(target));
+      const bool corners = align_corners.value_or(false);
+      double scale = static_cast<double>(in) / static_cast<double>(out);
+      if (corners) scale = out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
+      if (!corners && !recomputes && !scale_factor.empty()) scale = 1 / scale_factor[axis];
+      return AxisResize{in, out, scale, corners, cubic};
+    };
+    return by_matrices(x, axis_of(0), axis_of(1), antialias);
+  }
   dlprim::InterpolationGeometry geometry;
   geometry.axes = x.dim() - 2;
   geometry.mode = mode_of(mode, geometry.axes).interpolation;

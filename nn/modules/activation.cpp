@@ -48,9 +48,8 @@ std::string PReLU::extra_repr() const {
   return dlprim::concat("num_parameters=", options().num_parameters());
 }
 
-std::int64_t SoftmaxOptions::chosen_dim(const char* layer) const {
-  require(dim_.has_value(), layer, ": dim must be given");
-  return *dim_;
+std::int64_t SoftmaxOptions::chosen_dim(int rank) const {
+  return dim_.value_or(rank == 0 || rank == 1 || rank == 3 ? 0 : 1);
 }
 
 Tensor RReLU::forward(const Tensor& x) {

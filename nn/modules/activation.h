@@ -201,16 +201,16 @@ struct SoftmaxOptions {
   SoftmaxOptions(Int dim) : dim_(static_cast<std::int64_t>(dim)) {}
   OPTION(std::optional<std::int64_t>, dim);
   OPTION_LIST(0, dim_)
-  /** `dim`; throws ValueError where none is set. */
-  std::int64_t chosen_dim(const char* layer) const;
+  /** `dim`, or the one that PyTorch chooses for an input of so many dimensions where none is set. */
+  std::int64_t chosen_dim(int rank) const;
 };
 
 // torch.nn.Softmax, LogSoftmax and Softmin.
-#define SOFTMAX(Class, function)                                                                   \
-  class Class : public Layer<Class, SoftmaxOptions> {                                              \
-   public:                                                                                         \
-    using Layer::Layer;                                                                            \
-    Tensor forward(const Tensor& x) override { return function(x, options().chosen_dim(#Class)); } \
+#define SOFTMAX(Class, function)                                                                    \
+  class Class : public Layer<Class, SoftmaxOptions> {                                               \
+   public:                                                                                          \
+    using Layer::Layer;                                                                             \
+    Tensor forward(const Tensor& x) override { return function(x, options().chosen_dim(x.dim())); } \
   };
 SOFTMAX(Softmax, softmax)
 SOFTMAX(LogSoftmax, log_softmax)

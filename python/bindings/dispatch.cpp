@@ -39,6 +39,13 @@ bool keeps_class(const function_record& function) {
 PyObject* dispatch(PyObject* self, PyObject* const* values, std::size_t flags, PyObject* names) {
   PyTypeObject* outer = std::exchange(subclass, nullptr);
   PyObject* result = original(self, values, flags, names);
+  if (result == Py_NotImplemented && names) {
+    if (const py::object renamed = without_numpy_names(*record_of(self), names); !renamed.is_none()) {
+      Py_DECREF(result);
+      PyErr_Clear();  // of a conversion
+      result = original(self, values, flags, renamed.ptr());
+    }
+  }
   PyTypeObject* met = std::exchange(subclass, outer);
   if (result == Py_NotImplemented) {  // what pybind11 says of an operator that does not take the arguments
     Py_DECREF(result);

@@ -309,6 +309,26 @@ std::string argument_error(const function_record& overloads, const GivenArgument
   return best.value ? wrong_type(function, best) : best.text;
 }
 
+py::object without_numpy_names(const function_record& overloads, PyObject* names) {
+  static const auto& torch_names =
+      *new std::map<std::string, std::string>{{"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "input"},
+                                              {"a", "input"},  {"x1", "input"},         {"x2", "other"}};
+  std::set<std::string> known;
+  for (const function_record* overload = &overloads; overload; overload = overload->next)
+    for (const Parameter& p : parameters_of(overload->signature)) known.insert(p.name);
+  bool changes = false;
+  py::list renamed;
+  for (const py::handle name : py::reinterpret_borrow<py::tuple>(names)) {
+    const auto text = name.cast<std::string>();
+    const auto found = torch_names.find(text);
+    const bool is_numpys = found != torch_names.end() && !known.count(text) && known.count(found->second);
+    renamed.append(is_numpys ? py::str(found->second) : py::reinterpret_borrow<py::str>(name));
+    changes |= is_numpys;
+  }
+  const bool is_distinct = py::len(py::set(renamed)) == py::len(renamed);
+  return changes && is_distinct ? py::object(py::tuple(renamed)) : py::none();
+}
+
 std::string text_signature(const function_record& overloads) {
   std::vector<std::vector<Parameter>> all;
   for (const function_record* overload = &overloads; overload; overload = overload->next)

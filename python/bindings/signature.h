@@ -28,6 +28,13 @@ struct GivenArguments {
  */
 std::string argument_error(const py::detail::function_record& overloads, const GivenArguments& given);
 
+/**
+ * The names of a call's arguments with PyTorch's names in the place of NumPy's (`axis`, `keepdims`, `x`,
+ * `x2`), which PyTorch's functions take too. None where the call has no such name, or the function no such
+ * parameter.
+ */
+py::object without_numpy_names(const py::detail::function_record& overloads, PyObject* names);
+
 /** What an error adds about a value that is refused as a number: of tensors that require gradients what to do
  * instead, of others nothing. */
 std::string gradient_advice(PyObject* value);

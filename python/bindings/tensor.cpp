@@ -69,6 +69,16 @@ void bind_dtypes(py::module_& m) {
       py::cpp_function([](DType d) { return std::string("ocl.") + name(d); }, py::is_method(dtype));
   dtype.attr("__str__") = dtype.attr("__repr__");
   dtype.def_property_readonly("is_floating_point", [](DType d) { return is_floating(d); });
+  dtype.def(py::init([](const py::type& number) {
+              if (number.is(py::type::of(py::float_()))) return DType::float64;
+              if (number.is(py::type::of(py::int_()))) return DType::int64;
+              dlprim::require<ocl::TypeError>(number.is(py::type::of(py::bool_())),
+                                              "expected a dtype, or float, int or bool, got ",
+                                              py::str(number).cast<std::string>());
+              return DType::boolean;
+            }),
+            "The dtype that Python's float, int or bool stands for.");
+  py::implicitly_convertible<py::type, DType>();
   dtype.def_property_readonly("itemsize", [](DType d) { return size_of(d); });
   m.def("promote_types", &dlprim::promote_types, py::arg("type1"), py::arg("type2"),
         "The dtype that both promote to.");
@@ -137,6 +147,14 @@ void bind_tape(py::class_<Tensor>& tensor) {
       .def_property(
           "data", &Tensor::detach, [](Tensor& t, const Tensor& data) { t.impl().data = data.data(); },
           "The same memory, unknown to the tape; assigning gives the tensor other memory.")
+      .def(
+          "_become_view",
+          [](Tensor& t, const Tensor& view) {
+            t.impl().data = view.data();
+            t.impl().set_made_by(view.impl().made_by());
+            if (t.impl().base.defined()) t.impl().set_base_node(view.impl().base_node());
+          },
+          py::arg("view"), "Takes the shape, strides and history of a view of the tensor.")
       .def(
           "requires_grad_", [](Tensor& t, bool on) -> Tensor& { return t.requires_grad_(on); },
           py::arg("requires_grad") = true, itself)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ocl import _C
 from ocl._C import Tensor
+from ocl.numpy_names import takes_numpy_names
 
 __all__ = [
     "atleast_1d",
@@ -95,6 +96,7 @@ def atleast_3d(*tensors: Tensor | Sequence[Tensor]) -> Tensor | tuple[Tensor, ..
     return _each(_with_three, tensors)
 
 
+@takes_numpy_names
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -181,6 +183,7 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: float | None, dim: int) -
     return heights * (x.narrow(dim, 1, steps) - x.narrow(dim, 0, steps)) / 2
 
 
+@takes_numpy_names
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
     """The integral along `dim` by the trapezoidal rule, at points `x` or `dx` (1) apart. (torch.trapezoid)"""
     if y.ndim and y.shape[dim] == 0:
@@ -188,6 +191,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, di
     return _areas("trapezoid", y, x, dx, dim).sum(dim)
 
 
+@takes_numpy_names
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:

@@ -64,6 +64,8 @@ def logspace(
     """
     if steps < 0:
         raise ArgumentValueError(f"logspace: number of steps must be non-negative, got {steps}")
+    if dtype is not None and not dtype.is_floating_point:
+        start, end = int(start), int(end)
     with np.errstate(all="ignore"):  # Infinities and NaN are results, as on a device.
         powers = np.power(float(base), np.linspace(float(start), float(end), steps))
     return _uploaded(powers, dtype or _C.float32, device, requires_grad)

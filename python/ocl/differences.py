@@ -94,7 +94,7 @@ def _spacings(spacing: float | Tensor | Sequence, count: int) -> list[float] | l
 def gradient(
     input: Tensor,
     *,
-    spacing: float | Sequence = 1,
+    spacing: float | Sequence | None = 1,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
@@ -109,7 +109,9 @@ def gradient(
         raise ArgumentValueError(f"gradient: only supports edge_order=1 and edge_order=2, got {edge_order}")
     dimensions = _dimensions(input, dim, edge_order)
     results = []
-    for d, given in zip(dimensions, _spacings(spacing, len(dimensions)), strict=True):
+    for d, given in zip(
+        dimensions, _spacings(1 if spacing is None else spacing, len(dimensions)), strict=True
+    ):
         if not isinstance(given, Tensor):
             results.append(_evenly(input, d, given, edge_order))
             continue

@@ -84,18 +84,24 @@ def _reshaping(name: str) -> Callable:
     view = getattr(Tensor, name)
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if self.grad_fn is not None or (self.requires_grad and _C.is_grad_enabled()):
-            raise ArgumentValueError(
-                f"{name}_: the tensor requires gradients, and the shape of its history would stay {name!r}'s "
-                f"input; take the result of {name} instead"
+        if not self.requires_grad or (self.is_leaf and not _C.is_grad_enabled()):
+            self.data = view(self.data, *args, **kwargs)
+            return self
+        if self.is_leaf:
+            raise RuntimeError(
+                f"{name}_: a leaf Variable that requires grad is being used in an in-place operation."
             )
-        self.data = view(self.data, *args, **kwargs)
+        was_enabled = _C.is_grad_enabled()
+        _C._set_grad_enabled(True)  # The history has the tensor's shape, also under no_grad.
+        try:
+            self._become_view(view(self, *args, **kwargs))
+        finally:
+            _C._set_grad_enabled(was_enabled)
         return self
 
     method.__doc__ = f"""Gives the tensor the shape and strides of what ``{name}`` gives.
 
-    Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
-    (torch.Tensor.{name}_)
+    Raises RuntimeError for a leaf that requires gradients. (torch.Tensor.{name}_)
     """
     return method
 

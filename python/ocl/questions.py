@@ -101,3 +101,32 @@ def typename(obj: Any) -> str:
 for _name in __all__:
     if _name not in ("is_storage", "typename", "real") and not hasattr(Tensor, _name):
         setattr(Tensor, _name, globals()[_name])
+_type = Tensor.type
+
+
+def _as_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of the tensor's type, or the tensor in another dtype. (torch.Tensor.type)
+
+    `dtype`: also a type of tensors (``LongTensor``) or the name of one ("torch.LongTensor").
+    """
+    if dtype is None:
+        return _type(self)
+    if not isinstance(dtype, _C.dtype):
+        from ocl.tensor_types import dtype_of  # late: few programs ask for those types
+
+        dtype = dtype_of(dtype)
+    return _type(self, dtype)
+
+
+def _new(self: Tensor, *args: Any) -> Tensor:
+    """``x.new(2, 3)``: elements that are not set. ``x.new([1, 2])``: these elements. Both have the dtype and
+    the device of the tensor. (torch.Tensor.new)
+    """
+    if len(args) == 1 and not isinstance(args[0], int) and type(args[0]).__name__ != "Size":
+        return _C.tensor(args[0], dtype=self.dtype, device=self.device)
+    return self.new_empty(args[0] if args and not isinstance(args[0], int) else args or (0,))
+
+
+_as_type.__name__, _new.__name__ = "type", "new"
+Tensor.type, Tensor.new = _as_type, _new
+Tensor.is_cuda = property(lambda self: False, doc="False: the device is an OpenCL device. (torch.Tensor)")

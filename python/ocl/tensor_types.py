@@ -65,3 +65,16 @@ ShortTensor = _named("ShortTensor", _C.int16)
 CharTensor = _named("CharTensor", _C.int8)
 ByteTensor = _named("ByteTensor", _C.uint8)
 BoolTensor = _named("BoolTensor", _C.bool_)
+
+
+def dtype_of(given: Any) -> Any:
+    """The dtype that ``LongTensor`` or its name ("torch.LongTensor", "torch.cuda.LongTensor") stands for.
+
+    Anything else comes back as it is. Raises ValueError for a name that there is not.
+    """
+    if isinstance(given, str):
+        prefix, _, name = given.rpartition(".")
+        if prefix not in ("torch", "torch.cuda", "ocl") or name not in __all__:
+            raise _C.ArgumentValueError(f"type: invalid type: {given!r}")
+        given = globals()[name]
+    return given.dtype if isinstance(given, _TensorType) else given

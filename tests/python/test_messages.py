@@ -11,8 +11,8 @@ from ocl.nn import functional as F  # noqa: N812
 X = ocl.ones(2, 3)
 
 CASES = [
-    (lambda: ocl.sum(X, axis=1), "sum() got an unexpected keyword argument 'axis'"),
-    (lambda: X.sum(axis=1), "sum() got an unexpected keyword argument 'axis'"),
+    (lambda: ocl.sum(X, axes=1), "sum() got an unexpected keyword argument 'axes'"),
+    (lambda: X.sum(axes=1), "sum() got an unexpected keyword argument 'axes'"),
     (lambda: F.linear([1], X), "linear(): argument 'input' (position 1) must be Tensor, not list"),
     (lambda: F.linear(X, weight=[1]), "linear(): argument 'weight' must be Tensor, not list"),
     (lambda: F.linear(X), "linear() missing 1 required positional argument: 'weight'"),

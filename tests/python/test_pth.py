@@ -376,10 +376,28 @@ def test_open_files(path, save):
             expect_same(ocl.load(source), given)
 
 
-def test_safetensors_have_no_locations(path):
-    ocl.save({"x": ocl.ones(1)}, path)
-    with pytest.raises(TypeError, match="map_location"):
-        ocl.load(path, {"cpu": "ocl:0"})
+def test_locations_of_safetensors(path, device):
+    given = {"x": ocl.arange(6.0).view(2, 3), "rate": 0.5}
+    ocl.save(given, path)
+    seen = []
+
+    def note(buffer, location):
+        seen.append((tuple(buffer.shape), location))
+        return buffer * 2
+
+    for map_location in (
+        {"cpu": device},
+        {"cuda:0": "cpu"},
+        lambda buffer, location: buffer,
+        lambda *_: None,
+    ):
+        loaded = ocl.load(path, map_location)
+        assert loaded["x"].tolist() == given["x"].tolist() and loaded["rate"] == 0.5
+        assert loaded["x"].device == ocl.device(device)
+    assert ocl.load(path, note)["x"].tolist() == (2 * given["x"]).tolist()
+    assert seen == [((6,), "cpu")]
+    with pytest.raises(TypeError, match="map_location must return"):
+        ocl.load(path, lambda buffer, location: "cpu")
 
 
 def test_code_of_files_is_never_run(path):

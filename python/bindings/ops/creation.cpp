@@ -12,18 +12,18 @@ namespace {
 using OptionalDevice = std::optional<ocl::Device>;
 using OptionalDType = std::optional<DType>;
 
-/** NAME(*size, dtype=None, device=None, requires_grad=False) */
+/** NAME(*sizes, size=None, dtype=None, device=None, requires_grad=False) */
 template <class Make>
 void bind_sized(const OperatorBinder& bind, const char* name, const Make& make) {
   bind.module().def(
       name,
-      [make](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device,
-             bool requires_grad) {
-        return make(shape_of(size), dtype.value_or(DType::float32), device_or_default(device))
+      [make](const py::args& sizes, const std::optional<Shape>& size, const OptionalDType& dtype,
+             const OptionalDevice& device, bool requires_grad) {
+        return make(shape_of(sizes, size), dtype.value_or(DType::float32), device_or_default(device))
             .requires_grad_(requires_grad);
       },
-      py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false, OperatorBinder::doc(name));
+      py::kw_only(), py::arg("size") = py::none(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false, OperatorBinder::doc(name));
 }
 
 /** NAME(input, dtype=None, device=None, requires_grad=False, memory_format=None) */
@@ -39,31 +39,32 @@ void bind_like(const OperatorBinder& bind, const char* name, const MakeLike& mak
       py::arg("requires_grad") = false, py::arg("memory_format") = py::none());
 }
 
-/** Tensor.new_...(*size, dtype=None, device=None, requires_grad=False) */
+/** Tensor.new_...(*sizes, size=None, dtype=None, device=None, requires_grad=False) */
 template <class Make>
 void bind_new(const OperatorBinder& bind, const char* method, const Make& make) {
   bind.tensor().def(
       method,
-      [make](const Tensor& like, const py::args& size, const OptionalDType& dtype,
-             const OptionalDevice& device, bool requires_grad) {
-        return make(shape_of(size), dtype.value_or(like.dtype()), device.value_or(like.device()))
+      [make](const Tensor& like, const py::args& sizes, const std::optional<Shape>& size,
+             const OptionalDType& dtype, const OptionalDevice& device, bool requires_grad) {
+        return make(shape_of(sizes, size), dtype.value_or(like.dtype()), device.value_or(like.device()))
             .requires_grad_(requires_grad);
       },
-      py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false);
+      py::kw_only(), py::arg("size") = py::none(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false);
 }
 
 void bind_empty(const OperatorBinder& bind) {
   bind.module().def(
       "empty",
-      [](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device, bool requires_grad,
-         const OptionalFormat& format) {
-        return ocl::empty(shape_of(size), dtype.value_or(DType::float32), device_or_default(device),
+      [](const py::args& sizes, const std::optional<Shape>& size, const OptionalDType& dtype,
+         const OptionalDevice& device, bool requires_grad, const OptionalFormat& format) {
+        return ocl::empty(shape_of(sizes, size), dtype.value_or(DType::float32), device_or_default(device),
                           format.value_or(MemoryFormat::contiguous))
             .requires_grad_(requires_grad);
       },
-      py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false, py::arg("memory_format") = py::none(), OperatorBinder::doc("empty"));
+      py::kw_only(), py::arg("size") = py::none(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false, py::arg("memory_format") = py::none(),
+      OperatorBinder::doc("empty"));
 }
 
 void bind_full(const OperatorBinder& bind) {

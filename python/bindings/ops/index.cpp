@@ -123,7 +123,34 @@ void bind_nonzero(const OperatorBinder& bind) {
 
 }  // namespace
 
+/** scatter with `reduce`, which PyTorch keeps for old programs: add or multiply, also of one number. */
+Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index, const Operand& src,
+                       const std::string& reduce) {
+  dlprim::require(reduce == "add" || reduce == "multiply",
+                  "scatter: reduce argument must be either add or multiply, got '", reduce, "'");
+  const Tensor source = src.is_tensor()
+                            ? src.tensor()
+                            : ocl::full(index.shape().vector(), src.number(), input.dtype(), input.device());
+  if (reduce == "add") return ocl::scatter_add(input, dim, index, source);
+  return ocl::scatter_reduce(input, dim, index, source, "prod", true);
+}
+
+void bind_reducing_scatter(const OperatorBinder& bind) {
+  for (const char* source : {"src", "value"}) {
+    bind.both("scatter", &scatter_reduced, py::arg("dim"), py::arg("index"), py::arg(source), py::kw_only(),
+              py::arg("reduce"));
+    bind.method(
+        "scatter_",
+        [](Tensor& input, std::int64_t dim, const Tensor& index, const Operand& src,
+           const std::string& reduce) -> Tensor& {
+          return input.copy_(scatter_reduced(input.clone(), dim, index, src, reduce));
+        },
+        py::arg("dim"), py::arg("index"), py::arg(source), py::kw_only(), py::arg("reduce"));
+  }
+}
+
 void bind_index(const OperatorBinder& bind) {
+  bind_reducing_scatter(bind);
   bind_brackets(bind.tensor());
   bind_nonzero(bind);
   bind.both(

@@ -162,11 +162,12 @@ void bind_inplace(const OperatorBinder& bind) {
       py::arg("decimals"), itself, WithoutLock());
   bind.tensor().def(
       "div_",
-      [](Tensor& t, const Operand& other, const std::string& rounding_mode) -> Tensor& {
-        dlprim::require(rounding_mode == "floor" || rounding_mode == "trunc",
+      [](Tensor& t, const Operand& other, const std::optional<std::string>& rounding_mode) -> Tensor& {
+        if (!rounding_mode) return t.div_(other);
+        dlprim::require(*rounding_mode == "floor" || *rounding_mode == "trunc",
                         "div_ expected rounding_mode to be one of None, 'trunc', or 'floor' but found '",
-                        rounding_mode, "'");
-        return rounding_mode == "floor" ? t.div_floor_(other) : t.div_trunc_(other);
+                        *rounding_mode, "'");
+        return *rounding_mode == "floor" ? t.div_floor_(other) : t.div_trunc_(other);
       },
       py::arg("other"), py::kw_only(), py::arg("rounding_mode"), itself, WithoutLock());
   bind.method(

@@ -72,6 +72,12 @@ inline ocl::MemoryFormat kept_or(const OptionalFormat& format) {
   return format.value_or(ocl::MemoryFormat::preserve);
 }
 
+/** Sizes given one by one, as one tuple, or by the name `size`. */
+inline ocl::Shape shape_of(const py::args& sizes, const std::optional<ocl::Shape>& size) {
+  dlprim::require<ocl::TypeError>(!size || sizes.empty(), "got sizes twice: by their place, and as size");
+  return size ? *size : shape_of(sizes);
+}
+
 /** Tensors given one by one, or as a list alone. */
 inline ocl::TensorList listed_or_one_by_one(const py::args& tensors) {
   const bool listed = tensors.size() == 1 && !py::isinstance<ocl::Tensor>(tensors[0]);

@@ -180,17 +180,23 @@ void bind_pointwise(const OperatorBinder& bind) {
         return ocl::where(condition, input, other);
       },
       py::arg("condition"), py::arg("other"), WithoutLock(), OperatorBinder::doc("where"));
-  m.def(
+  const auto divide = [](const Operand& input, const Operand& other,
+                         const std::optional<std::string>& rounding_mode) {
+    if (!rounding_mode) return ocl::div(input, other);
+    if (*rounding_mode == "floor") return ocl::div_floor(input, other);
+    dlprim::require(*rounding_mode == "trunc",
+                    "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '",
+                    *rounding_mode, "'");
+    return ocl::div_trunc(input, other);
+  };
+  m.def("div", divide, py::arg("input"), py::arg("other"), py::kw_only(), py::arg("rounding_mode"),
+        WithoutLock());
+  tensor.def(
       "div",
-      [](const Operand& input, const Operand& other, const std::optional<std::string>& rounding_mode) {
-        if (!rounding_mode) return ocl::div(input, other);
-        if (*rounding_mode == "floor") return ocl::div_floor(input, other);
-        dlprim::require(*rounding_mode == "trunc",
-                        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '",
-                        *rounding_mode, "'");
-        return ocl::div_trunc(input, other);
+      [divide](const Tensor& input, const Operand& other, const std::optional<std::string>& rounding_mode) {
+        return divide(input, other, rounding_mode);
       },
-      py::arg("input"), py::arg("other"), py::kw_only(), py::arg("rounding_mode"), WithoutLock());
+      py::arg("other"), py::kw_only(), py::arg("rounding_mode"), WithoutLock());
   m.def(
       "pow", [](const Scalar& self, const Tensor& exponent) { return ocl::pow(self, exponent); },
       py::arg("self"), py::arg("exponent"), WithoutLock());

@@ -17,18 +17,21 @@ using OptionalDType = std::optional<DType>;
 
 constexpr auto itself = py::return_value_policy::reference;
 
-/** NAME(*size, generator=None, dtype=None, device=None, requires_grad=False) and NAME_like(input, ...). */
+/** NAME(*sizes, size=None, generator=None, dtype=None, device=None, requires_grad=False) and NAME_like(input,
+ * ...). */
 template <class Draw>
 void bind_sized(const OperatorBinder& bind, const char* name, const char* name_like, const Draw& draw) {
   bind.module().def(
       name,
-      [draw](const py::args& size, Generator* generator, const OptionalDType& dtype,
-             const OptionalDevice& device, bool requires_grad) {
-        return draw(shape_of(size), dtype.value_or(DType::float32), device_or_default(device), generator)
+      [draw](const py::args& sizes, const std::optional<Shape>& size, Generator* generator,
+             const OptionalDType& dtype, const OptionalDevice& device, bool requires_grad) {
+        return draw(shape_of(sizes, size), dtype.value_or(DType::float32), device_or_default(device),
+                    generator)
             .requires_grad_(requires_grad);
       },
-      py::kw_only(), py::arg("generator") = py::none(), py::arg("dtype") = py::none(),
-      py::arg("device") = py::none(), py::arg("requires_grad") = false, OperatorBinder::doc(name));
+      py::kw_only(), py::arg("size") = py::none(), py::arg("generator") = py::none(),
+      py::arg("dtype") = py::none(), py::arg("device") = py::none(), py::arg("requires_grad") = false,
+      OperatorBinder::doc(name));
   bind.function(
       name_like,
       [draw](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,

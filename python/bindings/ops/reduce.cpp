@@ -27,13 +27,13 @@ using AlongDim = std::pair<Tensor, Tensor> (*)(const Tensor&, std::int64_t, bool
 
 /** max and min along a dimension. */
 void bind_extreme(const OperatorBinder& bind, const char* name, AlongDim along_dim) {
-  const auto named = [along_dim](const Tensor& input, std::int64_t dim, bool keepdim) {
+  const auto named = [name, along_dim](const Tensor& input, std::int64_t dim, bool keepdim) {
     std::pair<Tensor, Tensor> result;
     {
       const PythonUnlocked without_lock;
       result = along_dim(input, dim, keepdim);
     }
-    return values_and_indices(result.first, result.second);
+    return values_and_indices(name, result.first, result.second);
   };
   const char* doc = OperatorBinder::doc(name);
   bind.module().def(name, named, py::arg("input"), py::arg("dim"), py::arg("keepdim") = false, doc);
@@ -148,7 +148,7 @@ void bind_reduce(const OperatorBinder& bind) {
       const PythonUnlocked without_lock;
       result = ocl::aminmax(input, dim, keepdim);
     }
-    static const NamedPair extremes("min", "max");
+    static const NamedPair extremes("aminmax", "min", "max");
     return extremes(result.first, result.second);
   };
   const char* doc = OperatorBinder::doc("aminmax");

@@ -5,10 +5,12 @@
 
 /** The result of sort, topk and the like in Python: a named tuple of values and indices. */
 struct ValuesIndices {
+  const char* op = nullptr;
   ocl::Tensor values, indices;
 
   ValuesIndices() = default;
-  ValuesIndices(const std::pair<ocl::Tensor, ocl::Tensor>& both) : values(both.first), indices(both.second) {}
+  ValuesIndices(const char* op, const std::pair<ocl::Tensor, ocl::Tensor>& both)
+      : op(op), values(both.first), indices(both.second) {}
 };
 
 namespace pybind11::detail {
@@ -19,7 +21,7 @@ struct type_caster<ValuesIndices> {
 
   bool load(handle, bool) { return false; }
   static handle cast(const ValuesIndices& both, return_value_policy, handle) {
-    return values_and_indices(both.values, both.indices).release();
+    return values_and_indices(both.op, both.values, both.indices).release();
   }
 };
 

@@ -42,9 +42,10 @@ Shape many(const OneOrMany& numbers) {
   return std::get<Shape>(numbers);
 }
 
-/** Methods whose sizes or dimensions come as separate arguments or as one tuple. */
+/** Methods whose sizes or dimensions come as separate arguments, as one tuple, or by their name. */
 template <class Function>
-void bind_with_sizes(const OperatorBinder& bind, const char* name, Function function) {
+void bind_with_sizes(const OperatorBinder& bind, const char* name, const char* sizes_name,
+                     Function function) {
   bind.tensor().def(
       name,
       [function](const Tensor& t, const py::args& given) {
@@ -53,6 +54,9 @@ void bind_with_sizes(const OperatorBinder& bind, const char* name, Function func
         return function(t, sizes);
       },
       OperatorBinder::doc(name));
+  bind.method(
+      name, [function](const Tensor& t, const OneOrMany& sizes) { return function(t, many(sizes)); },
+      py::kw_only(), py::arg(sizes_name));
 }
 
 void bind_parts(const OperatorBinder& bind) {
@@ -68,16 +72,16 @@ void bind_reorderings(const OperatorBinder& bind) {
   bind.function(
       "flip", [](const Tensor& input, const OneOrMany& dims) { return ocl::flip(input, many(dims)); },
       py::arg("dims"));
-  bind_with_sizes(bind, "flip", &ocl::flip);
+  bind_with_sizes(bind, "flip", "dims", &ocl::flip);
   bind.both(
       "roll",
       [](const Tensor& input, const OneOrMany& shifts, const std::optional<OneOrMany>& dims) {
         return ocl::roll(input, many(shifts), dims ? many(*dims) : Shape{});
       },
       py::arg("shifts"), py::arg("dims") = py::none());
-  bind_with_sizes(bind, "repeat", &ocl::repeat);
+  bind_with_sizes(bind, "repeat", "repeats", &ocl::repeat);
   bind.function("tile", &ocl::tile, py::arg("dims"));
-  bind_with_sizes(bind, "tile", &ocl::tile);
+  bind_with_sizes(bind, "tile", "dims", &ocl::tile);
 }
 
 void bind_conversions(const OperatorBinder& bind) {
@@ -129,17 +133,22 @@ void bind_views(const OperatorBinder& bind) {
   using Repeats = std::variant<std::int64_t, Tensor>;
   bind.both(
       "repeat_interleave",
-      [](const Tensor& input, const Repeats& repeats, std::optional<std::int64_t> dim) {
-        return std::visit([&](const auto& given) { return ocl::repeat_interleave(input, given, dim); },
-                          repeats);
+      [](const Tensor& input, const Repeats& repeats, std::optional<std::int64_t> dim,
+         std::optional<std::int64_t> output_size) {
+        const Tensor result =
+            std::visit([&](const auto& given) { return ocl::repeat_interleave(input, given, dim); }, repeats);
+        const std::int64_t size = dim && result.dim() ? result.size(*dim) : result.numel();
+        dlprim::require(!output_size || *output_size == size, "repeat_interleave: output_size is ",
+                        output_size.value_or(0), ", and the repeats add up to ", size);
+        return result;
       },
-      py::arg("repeats"), py::arg("dim") = py::none());
+      py::arg("repeats"), py::arg("dim") = py::none(), py::kw_only(), py::arg("output_size") = py::none());
   bind.module().def(
       "meshgrid",
       [](const py::args& tensors, const std::optional<std::string>& indexing) {
         const ocl::TensorList given = listed_or_one_by_one(tensors);
         const PythonUnlocked without_lock;
-        return ocl::meshgrid(given, indexing.value_or("ij"));
+        return TensorTuple{ocl::meshgrid(given, indexing.value_or("ij"))};
       },
       py::kw_only(), py::arg("indexing") = py::none(), OperatorBinder::doc("meshgrid"));
   const auto bind_one_by_one = [&](const char* name, ocl::Tensor (*function)(const ocl::TensorList&)) {
@@ -154,10 +163,10 @@ void bind_views(const OperatorBinder& bind) {
   };
   bind_one_by_one("cartesian_prod", &ocl::cartesian_prod);
   bind_one_by_one("block_diag", &ocl::block_diag);
-  bind_with_sizes(bind, "reshape", &ocl::reshape);
-  bind_with_sizes(bind, "view", &ocl::view);
-  bind_with_sizes(bind, "expand", &ocl::expand);
-  bind_with_sizes(bind, "permute", &ocl::permute);
+  bind_with_sizes(bind, "reshape", "shape", &ocl::reshape);
+  bind_with_sizes(bind, "view", "size", &ocl::view);
+  bind_with_sizes(bind, "expand", "size", &ocl::expand);
+  bind_with_sizes(bind, "permute", "dims", &ocl::permute);
   bind_parts(bind);
   bind_reorderings(bind);
   bind_conversions(bind);

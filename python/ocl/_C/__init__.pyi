@@ -162,8 +162,14 @@ class dtype:
         ...
     def __index__(self: numpy.dtype[typing.Any]) -> int:
         ...
+    @typing.overload
     def __init__(self: numpy.dtype[typing.Any], value: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
+    @typing.overload
+    def __init__(self: numpy.dtype[typing.Any], arg0: type) -> None:
+        """
+        The dtype that Python's float, int or bool stands for.
+        """
     def __int__(self: numpy.dtype[typing.Any]) -> int:
         ...
     @typing.overload
@@ -444,9 +450,14 @@ class Tensor:
     @staticmethod
     def divide(*args, **kwargs):
         """
-        div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        div(*args, **kwargs)
+        Overloaded function.
+        
+        1. div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
         
         The true quotient.
+        
+        2. div(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
         """
     @staticmethod
     def divide_(*args, **kwargs):
@@ -458,7 +469,7 @@ class Tensor:
         
         In place: The true quotient.
         
-        2. div_(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, rounding_mode: str) -> ocl._C.Tensor
+        2. div_(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
         """
     @staticmethod
     def dsplit(input: Tensor, indices_or_sections: int | typing.Sequence[int]) -> tuple[Tensor, ...]:
@@ -769,7 +780,7 @@ class Tensor:
         Two dimensions swapped.
         """
     @staticmethod
-    def tensor_split(input: Tensor, indices_or_sections: int | typing.Sequence[int] | Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    def tensor_split(*args, **kwargs) -> tuple[Tensor, ...]:
         """
         Views along `dim`: as many parts of nearly one size, the first ones larger, or parts between indices.
         
@@ -780,9 +791,14 @@ class Tensor:
     @staticmethod
     def true_divide(*args, **kwargs):
         """
-        div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        div(*args, **kwargs)
+        Overloaded function.
+        
+        1. div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
         
         The true quotient.
+        
+        2. div(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
         """
     @staticmethod
     def unfold(*args, **kwargs):
@@ -1082,6 +1098,10 @@ class Tensor:
     @typing.overload
     def __xor__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
+    def _become_view(self, view: Tensor) -> None:
+        """
+        Takes the shape, strides and history of a view of the tensor.
+        """
     def abs(self) -> Tensor:
         """
         The absolute value of every element.
@@ -1572,17 +1592,21 @@ class Tensor:
         """
     def dim(self) -> int:
         ...
+    @typing.overload
     def div(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The true quotient.
         """
+    @typing.overload
+    def div(self, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> Tensor:
+        ...
     @typing.overload
     def div_(self, other: Tensor | float | int | bool) -> Tensor:
         """
         In place: The true quotient.
         """
     @typing.overload
-    def div_(self, other: Tensor | float | int | bool, *, rounding_mode: str) -> Tensor:
+    def div_(self, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> Tensor:
         ...
     def div_floor(self, other: Tensor | float | int | bool) -> Tensor:
         """
@@ -1660,7 +1684,13 @@ class Tensor:
         """
         In place: e to the power of every element.
         """
+    @typing.overload
     def expand(self, *args) -> Tensor:
+        """
+        Dimensions of size 1 repeated without a copy; -1 keeps a size.
+        """
+    @typing.overload
+    def expand(self, *, size: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
         Dimensions of size 1 repeated without a copy; -1 keeps a size.
         """
@@ -1698,7 +1728,13 @@ class Tensor:
         """
         The dimensions from start_dim to end_dim as one.
         """
+    @typing.overload
     def flip(self, *args) -> Tensor:
+        """
+        A copy in reverse order along dims.
+        """
+    @typing.overload
+    def flip(self, *, dims: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
         A copy in reverse order along dims.
         """
@@ -2323,17 +2359,23 @@ class Tensor:
         """
     def nelement(self) -> int:
         ...
-    def new_empty(self, *args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    def new(self, *args: typing.Any) -> Tensor:
+        """
+        ``x.new(2, 3)``: elements that are not set. ``x.new([1, 2])``: these elements. Both have the dtype and
+            the device of the tensor. (torch.Tensor.new)
+            
+        """
+    def new_empty(self, *args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
     def new_full(self, size: collections.abc.Sequence[typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
-    def new_ones(self, *args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    def new_ones(self, *args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
     def new_tensor(self, data: typing.Any, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         """
         As ocl.tensor, with this tensor's dtype and device where none is given.
         """
-    def new_zeros(self, *args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    def new_zeros(self, *args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
     def nextafter_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
         """
@@ -2369,7 +2411,13 @@ class Tensor:
         """
         All products of the elements of two vectors.
         """
+    @typing.overload
     def permute(self, *args) -> Tensor:
+        """
+        The dimensions in another order.
+        """
+    @typing.overload
+    def permute(self, *, dims: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
         The dimensions in another order.
         """
@@ -2487,17 +2535,29 @@ class Tensor:
         """
         Writes what ``renorm`` gives over the tensor. (torch.Tensor.renorm_)
         """
+    @typing.overload
     def repeat(self, *args) -> Tensor:
         """
         Copies along every dimension; more numbers than dimensions add leading ones.
         """
-    def repeat_interleave(self, repeats: typing.SupportsIndex | Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
+    @typing.overload
+    def repeat(self, *, repeats: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
+        """
+        Copies along every dimension; more numbers than dimensions add leading ones.
+        """
+    def repeat_interleave(self, repeats: typing.SupportsIndex | Tensor, dim: typing.SupportsIndex | None = None, *, output_size: typing.SupportsIndex | None = None) -> Tensor:
         """
         Every element several times in a row along dim.
         """
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         ...
+    @typing.overload
     def reshape(self, *args) -> Tensor:
+        """
+        A view where the strides allow one, else a copy; one size may be -1.
+        """
+    @typing.overload
+    def reshape(self, *, shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
         A view where the strides allow one, else a copy; one size may be -1.
         """
@@ -2564,12 +2624,32 @@ class Tensor:
         input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
         """
     @typing.overload
+    def scatter(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+        """
+        input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
+        """
+    @typing.overload
+    def scatter(self, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+        """
+        input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
+        """
+    @typing.overload
     def scatter(self, dim: typing.SupportsIndex, index: Tensor, value: float | int | bool) -> Tensor:
         """
         input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
         """
     @typing.overload
     def scatter_(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+        """
+        scatter in place.
+        """
+    @typing.overload
+    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+        """
+        scatter in place.
+        """
+    @typing.overload
+    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool, *, reduce: str) -> Tensor:
         """
         scatter in place.
         """
@@ -2753,8 +2833,7 @@ class Tensor:
         """
         Gives the tensor the shape and strides of what ``squeeze`` gives.
         
-            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
-            (torch.Tensor.squeeze_)
+            Raises RuntimeError for a leaf that requires gradients. (torch.Tensor.squeeze_)
             
         """
     @typing.overload
@@ -2818,16 +2897,14 @@ class Tensor:
         """
         Gives the tensor the shape and strides of what ``swapaxes`` gives.
         
-            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
-            (torch.Tensor.swapaxes_)
+            Raises RuntimeError for a leaf that requires gradients. (torch.Tensor.swapaxes_)
             
         """
     def swapdims_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
         """
         Gives the tensor the shape and strides of what ``swapdims`` gives.
         
-            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
-            (torch.Tensor.swapdims_)
+            Raises RuntimeError for a leaf that requires gradients. (torch.Tensor.swapdims_)
             
         """
     def t(self) -> Tensor:
@@ -2838,8 +2915,7 @@ class Tensor:
         """
         Gives the tensor the shape and strides of what ``t`` gives.
         
-            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
-            (torch.Tensor.t_)
+            Raises RuntimeError for a leaf that requires gradients. (torch.Tensor.t_)
             
         """
     def take(self, index: Tensor) -> Tensor:
@@ -2882,7 +2958,13 @@ class Tensor:
         """
         In place: a where it is above threshold, value elsewhere.
         """
+    @typing.overload
     def tile(self, *args) -> Tensor:
+        """
+        As repeat; fewer numbers than dimensions stand for the last ones.
+        """
+    @typing.overload
+    def tile(self, *, dims: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
         As repeat; fewer numbers than dimensions stand for the last ones.
         """
@@ -2917,8 +2999,7 @@ class Tensor:
         """
         Gives the tensor the shape and strides of what ``transpose`` gives.
         
-            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
-            (torch.Tensor.transpose_)
+            Raises RuntimeError for a leaf that requires gradients. (torch.Tensor.transpose_)
             
         """
     def triangular_solve(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
@@ -2954,9 +3035,12 @@ class Tensor:
         """
         In place: The whole number towards 0.
         """
-    def type(self, dtype: numpy.dtype[typing.Any] | None = None) -> typing.Any:
+    def type(self, dtype: typing.Any = None, non_blocking: bool = False) -> typing.Any:
         """
-        The name of its type, or the tensor in another dtype.
+        The name of the tensor's type, or the tensor in another dtype. (torch.Tensor.type)
+        
+            `dtype`: also a type of tensors (``LongTensor``) or the name of one ("torch.LongTensor").
+            
         """
     def type_as(self, other: Tensor) -> Tensor:
         """
@@ -2994,8 +3078,7 @@ class Tensor:
         """
         Gives the tensor the shape and strides of what ``unsqueeze`` gives.
         
-            Raises ValueError for a tensor that requires gradients, which PyTorch takes unless it is a leaf.
-            (torch.Tensor.unsqueeze_)
+            Raises RuntimeError for a leaf that requires gradients. (torch.Tensor.unsqueeze_)
             
         """
     @typing.overload
@@ -3018,7 +3101,13 @@ class Tensor:
         """
         var and mean.
         """
+    @typing.overload
     def view(self, *args) -> Tensor:
+        """
+        The same memory under another shape; ValueError where the strides allow none.
+        """
+    @typing.overload
+    def view(self, *, size: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
         The same memory under another shape; ValueError where the strides allow none.
         """
@@ -3065,6 +3154,11 @@ class Tensor:
     @property
     def grad_fn(self) -> typing.Any:
         ...
+    @property
+    def is_cuda(self):
+        """
+        False: the device is an OpenCL device. (torch.Tensor)
+        """
     @property
     def is_leaf(self) -> bool:
         ...
@@ -3669,7 +3763,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     """
     Sums, means or maxima over bags of rows of weight [count, features] that input names: [bags, features]; row padding_idx is left out.
     """
-def empty(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
+def empty(*args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
     A tensor whose contents are undefined.
     """
@@ -3937,7 +4031,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     """
 def interpolate(input: Tensor, size: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, scale_factor: typing.SupportsFloat | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor:
     """
-    input [N, C, ...] brought to size, or to scale_factor times its size; modes nearest, nearest-exact, linear, bilinear, trilinear, area.
+    input [N, C, ...] brought to size, or to scale_factor times its size; modes nearest, nearest-exact, linear, bilinear, trilinear, bicubic, area.
     """
 def is_anomaly_check_nan_enabled() -> bool:
     ...
@@ -4228,7 +4322,7 @@ def memory_reserved(device: device | str | int | None = None) -> int:
     """
 def memory_stats(device: device | str | int | None = None) -> dict:
     ...
-def meshgrid(*args, indexing: str | None = None) -> list[Tensor]:
+def meshgrid(*args, indexing: str | None = None) -> tuple[Tensor, ...]:
     """
     Vectors expanded to all combinations of their elements; indexing 'ij' or 'xy'.
     """
@@ -4367,7 +4461,7 @@ def one_hot(tensor: Tensor, num_classes: typing.SupportsIndex = -1) -> Tensor:
     """
     int64 [*tensor, num_classes] with 1 at each class that tensor names; num_classes -1 (one more than the largest) waits.
     """
-def ones(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def ones(*args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     A tensor filled with 1.
     """
@@ -4461,7 +4555,7 @@ def quantile(input: Tensor, q: Tensor | float | int | bool, dim: typing.Supports
     """
     What stands at the part q (a number or a vector) of the way from the smallest element to the largest.
     """
-def rand(*args, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def rand(*args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Uniform in [0, 1).
     """
@@ -4489,7 +4583,7 @@ def randint_like(input: Tensor, low: typing.SupportsIndex, high: typing.Supports
     """
     Whole numbers in [low, high), in the shape, dtype and on the device of input.
     """
-def randn(*args, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def randn(*args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Standard normal.
     """
@@ -4525,7 +4619,7 @@ def renorm(input: Tensor, p: float | int | bool, dim: typing.SupportsIndex, maxn
     """
     The entries of dim, those with a p-norm above maxnorm scaled down to it.
     """
-def repeat_interleave(input: Tensor, repeats: typing.SupportsIndex | Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: typing.SupportsIndex | Tensor, dim: typing.SupportsIndex | None = None, *, output_size: typing.SupportsIndex | None = None) -> Tensor:
     """
     Every element several times in a row along dim.
     """
@@ -4611,6 +4705,16 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     """
 @typing.overload
 def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+    """
+    input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
+    """
+@typing.overload
+def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+    """
+    input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
+    """
+@typing.overload
+def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool, *, reduce: str) -> Tensor:
     """
     input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
     """
@@ -4925,7 +5029,7 @@ def xlogy(input: Tensor | float | int | bool, other: Tensor | float | int | bool
     """
     a log(b); 0 where a is 0 and b is not NaN.
     """
-def zeros(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def zeros(*args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     A tensor filled with 0.
     """

@@ -232,14 +232,38 @@ def stacked(rows: Sequence[Tensor], output: Tensor, like: Tensor) -> Tensor:
     return _C.stack(rows).view(shape)
 
 
-def _refuse_forward_mode(strategy: str, function: str, name: str) -> None:
+def _is_forward_mode(strategy: str, name: str, function: str, create_graph: bool, vectorize: bool) -> bool:
+    """Whether that strategy is meant; errors of PyTorch's for what goes not with it."""
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(f'Expected {name} to be either "forward-mode" or "reverse-mode".')
-    if strategy == "forward-mode":
+    if strategy == "reverse-mode":
+        return False
+    if create_graph:
         raise NotImplementedError(
-            f"ocl.autograd.functional.{function}: there is no forward-mode differentiation; please set "
-            f'{name}="reverse-mode".'
+            f'ocl.autograd.functional.{function}: `create_graph=True` and `{name}="forward-mode"` are not '
+            f'supported together (yet). Please either set `create_graph=False` or `{name}="reverse-mode"`.'
         )
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for "
+            "`vectorize=True`."
+        )
+    return True
+
+
+def _jacobian_by_columns(func: Callable, inputs: Any) -> Any:
+    from ocl.func import jacfwd  # which is made of this module
+
+    is_tuple, inputs = _as_tuple(inputs, "inputs", "jacobian")
+    several = False
+
+    def outputs_of(*inputs: Tensor) -> tuple[Tensor, ...]:
+        nonlocal several
+        several, outputs = _as_tuple(func(*inputs), _OUTPUTS, "jacobian")
+        return outputs
+
+    columns = jacfwd(outputs_of, tuple(range(len(inputs))))(*_inside(inputs, False, True))
+    return _outside([list(of_output) for of_output in columns], False, several, is_tuple)
 
 
 def jacobian(
@@ -257,15 +281,18 @@ def jacobian(
     Of a result of shape S by an input of shape T a tensor of shape (*S, *T) with the dtype of the input; of
     several results a tuple, of several inputs a tuple in each place of that. It takes a backward pass for
     every element that ``func`` returns: ``vectorize=True`` runs the same loop, and as in PyTorch refuses
-    ``strict=True`` with RuntimeError. NotImplementedError for ``strategy="forward-mode"``; else raises as
+    ``strict=True`` with RuntimeError. ``strategy="forward-mode"``, with ``vectorize=True`` and no
+    ``create_graph``, is ``ocl.func.jacfwd``: it takes a pass for every element of the inputs. Else raises as
     ``vjp``.
     """
-    _refuse_forward_mode(strategy, "jacobian", "strategy")
+    forward_mode = _is_forward_mode(strategy, "strategy", "jacobian", create_graph, vectorize)
     if vectorize and strict:
         raise RuntimeError(
             "ocl.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
             "together. Please either set `strict=False` or `vectorize=False`."
         )
+    if forward_mode:
+        return _jacobian_by_columns(func, inputs)
     with autograd.enable_grad():
         is_tuple, inputs = _as_tuple(inputs, "inputs", "jacobian")
         inputs = _inside(inputs, create_graph, True)
@@ -303,8 +330,9 @@ def hessian(
     By inputs of shapes S and T a tensor of shape (*S, *T); of a tuple of inputs a tuple of tuples. It is the
     Jacobian of the Jacobian: a backward pass for every element of the inputs. RuntimeError where ``func``
     returns anything else than a single element; else arguments and errors as ``jacobian``.
+    ``outer_jacobian_strategy`` changes nothing: both take a pass for every element of the inputs.
     """
-    _refuse_forward_mode(outer_jacobian_strategy, "hessian", "outer_jacobian_strategy")
+    _is_forward_mode(outer_jacobian_strategy, "outer_jacobian_strategy", "hessian", create_graph, vectorize)
     is_tuple, inputs = _as_tuple(inputs, "inputs", "hessian")
 
     def scalar(*inputs: Tensor) -> Tensor:

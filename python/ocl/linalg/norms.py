@@ -11,6 +11,7 @@ from ocl.linalg import checks
 from ocl.linalg.inverse import inv_ex
 from ocl.linalg.precision import full_precision
 from ocl.linalg.spectral import svdvals
+from ocl.numpy_names import takes_numpy_names
 
 __all__ = ["cond", "matrix_norm", "norm", "vector_norm"]
 
@@ -41,6 +42,7 @@ def _dims(name: str, A: Tensor, dim: int | Sequence[int]) -> tuple[int, int]:
     return rows, columns
 
 
+@takes_numpy_names
 def matrix_norm(
     A: Tensor,
     ord: str | float = "fro",
@@ -88,6 +90,7 @@ def matrix_norm(
     return result
 
 
+@takes_numpy_names
 def norm(
     A: Tensor,
     ord: str | float | None = None,

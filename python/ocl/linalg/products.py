@@ -13,6 +13,7 @@ from ocl._C import ArgumentValueError, Tensor, matmul
 from ocl.linalg import checks
 from ocl.linalg.inverse import inv
 from ocl.linalg.precision import PreciseFunction, full_precision
+from ocl.numpy_names import takes_numpy_names
 from ocl.shapes import is_shapes_only
 
 __all__ = [
@@ -175,10 +176,13 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     count = N if N is not None else (x.shape[-1] if x.ndim else 1)
     if count <= 1:
         raise ArgumentValueError("N must be greater than 1.")
+    if x.ndim == 0:
+        x = x.reshape(1)
     powers = x.unsqueeze(-1).expand(*x.shape, count - 1).cumprod(-1)
     return _C.cat([_C.ones((*x.shape, 1), dtype=powers.dtype, device=x.device), powers], -1)
 
 
+@takes_numpy_names
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross products of vectors of 3 elements along ``dim``; other dimensions broadcast
     (torch.linalg.cross)."""
@@ -192,6 +196,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return _C.diagonal(A, offset, dim1, dim2)
 
 
+@takes_numpy_names
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The inner products of vectors along ``dim``; batches broadcast (torch.linalg.vecdot)."""
     return (x * y).sum(dim)

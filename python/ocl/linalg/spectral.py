@@ -66,7 +66,8 @@ class _Eigh(PreciseFunction):
         inner = _off_diagonal(vectors.mT @ of_vectors, values)
         if of_values is not None:
             inner = inner + _diagonal(of_values)
-        return vectors @ inner @ vectors.mT, None
+        result = vectors @ inner @ vectors.mT
+        return (result + result.mT) / 2, None  # A counts as symmetric, and so does its gradient
 
 
 def _of_finite_matrices(name: str, function, empty):

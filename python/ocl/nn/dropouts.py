@@ -77,7 +77,7 @@ def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """alpha_dropout of whole channels [N, C, ...]. (torch.nn.functional.feature_alpha_dropout)"""
-    if input.ndim < 2:
+    if input.ndim < 2 and training:
         raise _C.ArgumentValueError(
             "feature_alpha_dropout: feature dropout requires at least 2 dimensions in the input, got "
             f"{input.ndim}"

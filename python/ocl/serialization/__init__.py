@@ -66,8 +66,8 @@ def load(f: File, map_location: MapLocation = None, *, weights_only: bool = True
         f: the path of a file of safetensors, or of torch.save in its zip format or the one before it; or such
             a file, opened in binary mode, what is left of which is read whole. Its content tells what it is.
         map_location: the device that the tensors go to, whichever they were saved from; None is the default
-            device. For PyTorch's files also a dict from locations ("cuda:0") to devices, or a function of a
-            buffer and its location that gives the buffer, moved or not, or None.
+            device. Also a dict from locations ("cuda:0") to devices, or a function of a buffer and its
+            location that gives the buffer, moved or not, or None. Safetensors files have the location "cpu".
         weights_only: must be True.
 
     Raises:
@@ -83,9 +83,7 @@ def load(f: File, map_location: MapLocation = None, *, weights_only: bool = True
         return _load_torch_file(source, placement)
     if not is_safetensors(source.content):
         raise OSError(f"{source.name}: {described(source.content)}")
-    if not placement.is_one_device:
-        raise TypeError("load: a safetensors file has no locations; map_location must be a device or None")
-    return _load_safetensors(source, placement.device)
+    return _load_safetensors(source, placement)
 
 
 def _load_torch_file(source: Source, placement: Placement) -> Any:
@@ -97,10 +95,10 @@ def _load_torch_file(source: Source, placement: Placement) -> Any:
         raise type(error)(f"{source.name}: {error}") from error
 
 
-def _load_safetensors(source: Source, device: _C.device) -> Any:
+def _load_safetensors(source: Source, placement: Placement) -> Any:
     with source.as_path() as path:
-        entries, metadata = _C._data.load_tensors(path, device)
-    tensors = dict(entries)
+        entries, metadata = _C._data.load_tensors(path, placement.device_of("cpu"))
+    tensors = {name: placement.moved(tensor, "cpu") for name, tensor in dict(entries).items()}
     if _STRUCTURE not in metadata:
         return tensors
     try:

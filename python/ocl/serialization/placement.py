@@ -24,17 +24,23 @@ class Placement:
         self._devices = map_location if isinstance(map_location, Mapping) else {}
         is_device = self._move is None and not isinstance(map_location, Mapping)
         given = map_location if is_device and map_location is not None else _C.get_default_device()
-        self.is_one_device = is_device
         self.device = _C.device(given)
 
     def empty(self, count: int, dtype: _C.dtype, location: str) -> Tensor:
         """Memory for a buffer that was saved from `location`."""
-        return _C.empty(count, dtype=dtype, device=self._devices.get(location, self.device))
+        return _C.empty(count, dtype=dtype, device=self.device_of(location))
 
-    def moved(self, buffer: Tensor, location: str) -> Tensor:
-        moved = self._move(buffer, location) if self._move else None
-        if moved is None:
-            return buffer
+    def device_of(self, location: str) -> _C.device:
+        return _C.device(self._devices.get(location, self.device))
+
+    def moved(self, tensor: Tensor, location: str) -> Tensor:
+        """The tensor where the function puts its memory."""
+        if not self._move:
+            return tensor
+        buffer = tensor.view(-1)
+        moved = self._move(buffer, location)
+        if moved is None or moved is buffer:
+            return tensor
         if not isinstance(moved, Tensor) or (moved.dtype, moved.shape) != (buffer.dtype, buffer.shape):
             raise TypeError(f"map_location must return the buffer, moved or not, or None; got {type(moved)}")
-        return moved.contiguous()
+        return moved.contiguous().view(tensor.shape)

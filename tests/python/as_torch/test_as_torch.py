@@ -20,6 +20,8 @@ COMMANDS = [
     ["time_sequence.py"],
     ["nerf.py"],
     ["maml.py"],
+    ["super_resolution.py"],
+    ["wgan_gp.py"],
 ]
 
 

@@ -289,9 +289,31 @@ def test_what_pytorch_refuses(case):
     assert words(errors[1].value) == words(errors[0].value)
 
 
-def test_forward_mode_is_refused():
+def test_forward_mode():
     functions = ocl.autograd.functional
-    with pytest.raises(NotImplementedError, match="no forward-mode"):
-        functions.jacobian(lambda x: x, ocl.ones(2), strategy="forward-mode")
+    x, y = ocl.tensor([0.3, -0.4, 0.5]), ocl.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+    def several(x, y):
+        return x.exp().sum() * y, y.prod(0), x
+
+    forward = {"strategy": "forward-mode", "vectorize": True}
+    for of_forward, of_reverse in zip(
+        functions.jacobian(several, (x, y), **forward), functions.jacobian(several, (x, y)), strict=True
+    ):
+        for a, b in zip(of_forward, of_reverse, strict=True):
+            assert a.shape == b.shape and not a.requires_grad
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-6)
+    assert functions.jacobian(lambda x: x * 2, x, **forward).tolist() == (2 * ocl.eye(3)).tolist()
+
+    def product(x):
+        return x.exp().prod() + x[0] ** 3
+
+    outer = functions.hessian(product, x, outer_jacobian_strategy="forward-mode", vectorize=True)
+    np.testing.assert_allclose(outer.numpy(), functions.hessian(product, x).numpy(), rtol=1e-5)
+    for options in ({"vectorize": False}, {"create_graph": True}):
+        with pytest.raises(NotImplementedError):
+            functions.jacobian(several, (x, y), **{**forward, **options})
     with pytest.raises(NotImplementedError, match="outer_jacobian_strategy"):
-        functions.hessian(lambda x: x.sum(), ocl.ones(2), outer_jacobian_strategy="forward-mode")
+        functions.hessian(product, x, True, outer_jacobian_strategy="forward-mode", vectorize=True)
+    with pytest.raises(AssertionError, match="Expected strategy to be either"):
+        functions.jacobian(several, (x, y), strategy="forward")

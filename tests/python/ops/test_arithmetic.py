@@ -286,8 +286,27 @@ def test_reshaping_methods():
     y = x[0]
     y.unsqueeze_(0).fill_(4)
     assert x.tolist() == [[4, 4, 4], [0, 0, 0]]
-    with pytest.raises(ValueError, match="unsqueeze_: the tensor requires gradients"):
-        (ocl.ones(2, requires_grad=True) * 2).unsqueeze_(0)
+    with pytest.raises(RuntimeError, match="unsqueeze_: a leaf Variable that requires grad"):
+        ocl.ones(2, requires_grad=True).unsqueeze_(0)
+
+
+def test_reshaping_methods_keep_the_history():
+    def reshaped(lib, x):
+        y = x * 2
+        y.unsqueeze_(0)
+        y.transpose_(0, 1).mul_(x.detach().sum())
+        part = (y * 3)[1]  # a view of another tensor
+        part.t_()
+        part.add_(y.squeeze()[0])
+        z = x.exp()
+        row = z[0]
+        row.unsqueeze_(0)
+        row.mul_(2)  # the whole knows of it
+        return y.squeeze_(1) + z, part
+
+    compare(reshaped, floats(3, 2))
+    with ocl.no_grad():
+        ocl.ones(2, requires_grad=True).unsqueeze_(0)
 
 
 @pytest.mark.parametrize("wrap", [False, True])

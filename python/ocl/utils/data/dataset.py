@@ -66,8 +66,8 @@ class IterableDataset(Dataset[_T]):
 class TensorDataset(Dataset):
     """Samples are the rows of arrays: ``dataset[i]`` is ``(arrays[0][i], arrays[1][i], ...)``.
 
-    Matches torch.utils.data.TensorDataset, but the data stay on the host: ocl tensors are downloaded once,
-    here.
+    Matches torch.utils.data.TensorDataset. The rows of ocl tensors are tensors, those of NumPy arrays
+    arrays. A loader reads all of them on the host, to which ocl tensors are downloaded once, here.
 
     Args:
         *tensors: NumPy arrays or ocl tensors, any dtype, with the same first dimension.
@@ -77,14 +77,13 @@ class TensorDataset(Dataset):
     """
 
     def __init__(self, *tensors):
-        self.tensors = tuple(
-            tensor.numpy() if isinstance(tensor, ocl.Tensor) else np.asarray(tensor) for tensor in tensors
-        )
+        self.tensors = tuple(t if isinstance(t, ocl.Tensor) else np.asarray(t) for t in tensors)
         if not self.tensors or any(tensor.ndim == 0 for tensor in self.tensors):
             raise ValueError("TensorDataset: expected one or more tensors of at least 1 dimension")
         lengths = [len(tensor) for tensor in self.tensors]
         if len(set(lengths)) > 1:
             raise ValueError(f"TensorDataset: first dimensions must be equal, given {lengths}")
+        self._arrays = tuple(t.numpy(force=True) if isinstance(t, ocl.Tensor) else t for t in self.tensors)
 
     def __getitem__(self, index):
         return tuple(tensor[index] for tensor in self.tensors)
@@ -93,7 +92,7 @@ class TensorDataset(Dataset):
         return len(self.tensors[0])
 
     def arrays(self):
-        return self.tensors
+        return self._arrays
 
 
 class StackDataset(Dataset[_T]):

@@ -14,7 +14,8 @@ def leading(draw):
 def interpolate(draw):
     axes = draw.integer(1, 3)
     linear = (None, "linear", "bilinear", "trilinear")[axes]
-    mode = draw.choice(["nearest", "nearest-exact", linear, linear] + ["area"])
+    cubic = ["bicubic", "bicubic"] if axes == 2 else []
+    mode = draw.choice(["nearest", "nearest-exact", linear, linear, "area", *cubic])
     options = {"mode": mode}
     size = [draw.size(7) for _ in range(axes)]
     if draw.chance(0.5):
@@ -24,7 +25,9 @@ def interpolate(draw):
         size = [max(n, 2) for n in size]
         options["scale_factor"] = one_or_tuple(draw, factors)
         options["recompute_scale_factor"] = draw.choice([None, None, False, True])
-    if mode == linear:
+    if axes == 2 and mode in (linear, "bicubic"):
+        options["antialias"] = draw.choice([False, False, True])
+    if mode in (linear, "bicubic"):
         options["align_corners"] = draw.choice([None, False, True])
     x = draw.floats((*leading(draw), *size))
     return Case(lambda lib, x: lib.nn.functional.interpolate(x, **options), x, unit="sums")
@@ -153,6 +156,7 @@ def interpolate_errors():
         call("interpolate", x, 3, align_corners=True),
         call("interpolate", x, 3, recompute_scale_factor=True),
         call("interpolate", x, 3, antialias=True),
+        call("interpolate", (1, 2, 4), 3, mode="linear", antialias=True),
         call("interpolate", x, scale_factor=(2.0,)),
     ]
 
