@@ -1,10 +1,12 @@
 #include "autograd/export.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <optional>
 
-#include "autograd/ops/inplace.h"
 #include "autograd/ops/index.h"
+#include "autograd/ops/inplace.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/generator.h"
@@ -305,7 +307,7 @@ class DynamicExport {
     return made;
   }
 
-  /** Where work takes another way with sizes of 0 or 1, results have to be the same. */
+  /** Where work takes another way with sizes of 0 or 1, results have to be the same up to roundings. */
   void check_edge(const ExportedProgram& program, const Sizes& sizes) {
     const ExportedProgram own = simplified(captured(sizes, !may_be_shapes_));
     const std::string difference = difference_of_programs(own, program_of_sizes(program, sizes), true);
@@ -319,12 +321,38 @@ class DynamicExport {
       copy(device.queue(), given[i].second.data(), runner.input(i));
     runner.run();
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      const Tensor made(runner.output(i));
-      dlprim::require<Error>(
-          made.shape() == expected[i].second.shape() && made.to_bytes() == expected[i].second.to_bytes(),
-          "export: the work differs with the sizes: with ", text_of(sizes), " ", difference,
-          ", and the result ", expected[i].first, " is another than the program's");
+      dlprim::require<Error>(are_close(Tensor(runner.output(i)), expected[i].second),
+                             "export: the work differs with the sizes: with ", text_of(sizes), " ",
+                             difference, ", and the result ", expected[i].first,
+                             " is another than the program's");
     }
+  }
+
+  /** Whether two results are the same: whole numbers to the bit, others as far as half their digits go. */
+  static bool are_close(const Tensor& made, const Tensor& expected) {
+    if (made.shape() != expected.shape() || made.dtype() != expected.dtype()) return false;
+    if (!dlprim::is_floating(made.dtype())) return made.to_bytes() == expected.to_bytes();
+    const NoGradGuard no_grad;
+    const auto numbers = [](const Tensor& tensor) {
+      const std::vector<char> bytes = tensor.detach().to(DType::float64).to_bytes();
+      std::vector<double> values(bytes.size() / sizeof(double));
+      std::memcpy(values.data(), bytes.data(), bytes.size());
+      return values;
+    };
+    const std::vector<double> a = numbers(made), b = numbers(expected);
+    double greatest = 0;
+    for (const double value : b)
+      if (std::isfinite(value)) greatest = std::max(greatest, std::abs(value));
+    const int digits = made.dtype() == DType::float64   ? 52
+                       : made.dtype() == DType::float32 ? 23
+                       : made.dtype() == DType::float16 ? 10
+                                                        : 7;  // bfloat16
+    const double tolerance = greatest * std::exp2(-digits / 2.0);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const bool is_same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+      if (!is_same && !(std::abs(a[i] - b[i]) <= tolerance)) return false;
+    }
+    return true;
   }
 
   struct Place {

@@ -33,8 +33,9 @@ class Writer {
     for (const ProgramCall& call : program_.calls) lines += line(call);
     lines += "  return ";
     for (const ProgramTensor& output : program_.outputs)
-      lines += concat(&output == &program_.outputs.front() ? "" : ", ", reference(output.tensor),
-                      output.varying.empty() ? "" : ": " + text_of_dynamic_geometry(output, program_.symbols));
+      lines +=
+          concat(&output == &program_.outputs.front() ? "" : ", ", reference(output.tensor),
+                 output.varying.empty() ? "" : ": " + text_of_dynamic_geometry(output, program_.symbols));
     return lines + "\n";
   }
 

@@ -102,24 +102,27 @@ void FormulaSearch::know(const NumberFormula& formula) {
 std::optional<SizeFormula> FormulaSearch::find(const Values& values, bool is_size) {
   if (are_equal(values)) return SizeFormula(values.front());
   const auto known = found_.find(values);
-  const std::optional<SizeFormula> formula = known != found_.end() ? known->second : search(values);
+  const std::optional<SizeFormula> formula = known != found_.end() ? known->second : search(values, false);
   found_.emplace(values, formula);
   if (formula && is_size && !product(values)) add_part(*formula, values);
   return formula;
 }
 
-std::optional<SizeFormula> FormulaSearch::search(const Values& values) {
-  if (std::any_of(values.begin(), values.end(),
-                  [](std::int64_t v) { return std::abs(v) >= greatest_part * 1024; }))
-    return product(values);
+std::optional<SizeFormula> FormulaSearch::find_count(const Values& values) {
+  return are_equal(values) ? SizeFormula(values.front()) : search(values, true);
+}
+
+std::optional<SizeFormula> FormulaSearch::search(const Values& values, bool rounds_up) {
   if (auto formula = product(values)) return formula;
+  const auto is_large = [](std::int64_t v) { return std::abs(v) >= greatest_part * 1024; };
+  if (std::any_of(values.begin(), values.end(), is_large)) return std::nullopt;
   if (auto formula = line(values)) return formula;
-  const auto [rounded, is_only] = quotient(values);
+  wants_samples_ = true;
+  const auto [rounded, is_only] = quotient(values, rounds_up);
   if (rounded && is_only) return rounded;
   if (auto formula = sum_of_two(values)) return formula;
   if (auto formula = bounded(values)) return formula;
   if (auto formula = remainder(values)) return formula;
-  wants_samples_ = wants_samples_ || rounded;
   return rounded;
 }
 
@@ -189,23 +192,33 @@ std::optional<SizeFormula> FormulaSearch::sum_of_two(const Values& values) const
   return std::nullopt;
 }
 
-/** g * ((a*p + b) // c), and whether no other numbers give these values. */
-std::pair<std::optional<SizeFormula>, bool> FormulaSearch::quotient(const Values& values) const {
+/** g * ((a*p + b) // c): first of parts with a = 1, as strides of convolutions have it. */
+FormulaSearch::Quotient FormulaSearch::quotient(const Values& values, bool rounds_up) const {
+  if (!may_have(3)) return {};
+  Quotient found = quotient_of(parts_, parts_.size(), true, values, rounds_up);
+  if (!found.first)
+    found = quotient_of(products_, std::min(products_.size(), most_dividends), false, values, rounds_up);
+  return found;
+}
+
+FormulaSearch::Quotient FormulaSearch::quotient_of(const std::vector<Part>& dividends, std::size_t count,
+                                                   bool only_ones, const Values& values,
+                                                   bool rounds_up) const {
   std::int64_t shared = 0;
   for (const std::int64_t value : values) shared = std::gcd(shared, value);
-  if (!may_have(3) || shared == 0) return {};
+  if (shared == 0) return {};
   std::optional<SizeFormula> vague;  // other numbers give these values too
-  const std::size_t count = std::min(products_.size(), most_dividends);
   for (std::size_t i = 0; i < count; ++i) {
-    const Values& p = products_[i].values;
+    const Values& p = dividends[i].values;
     const auto ends = std::minmax_element(p.begin(), p.end());
-    const std::int64_t low = ends.first - p.begin(), high = ends.second - p.begin();
-    if (*ends.second == *ends.first) continue;
-    const double slope =
-        static_cast<double>(values[static_cast<std::size_t>(high)] - values[static_cast<std::size_t>(low)]) /
-        static_cast<double>(shared) / static_cast<double>(*ends.second - *ends.first);
+    const auto low = static_cast<std::size_t>(ends.first - p.begin());
+    const auto high = static_cast<std::size_t>(ends.second - p.begin());
+    if (p[low] == p[high]) continue;
+    const double slope = static_cast<double>(values[high] - values[low]) / static_cast<double>(shared) /
+                         static_cast<double>(p[high] - p[low]);
     for (std::int64_t divisor = 2; divisor <= greatest_divisor; ++divisor) {
-      const auto factor = static_cast<std::int64_t>(std::llround(slope * static_cast<double>(divisor)));
+      const auto factor =
+          only_ones ? 1 : static_cast<std::int64_t>(std::llround(slope * static_cast<double>(divisor)));
       if (factor == 0 || std::gcd(factor, divisor) != 1) continue;
       Wide least = -greatest_part, most = greatest_part;  // of b
       for (std::size_t k = 0; least <= most && k < p.size(); ++k) {
@@ -214,13 +227,13 @@ std::pair<std::optional<SizeFormula>, bool> FormulaSearch::quotient(const Values
         most = std::min(most, rest + divisor - 1);
       }
       if (least > most) continue;
-      // Where several would do, one that rounds up or down without an offset is likely the true one.
-      const Wide natural = least <= 0 && 0 <= most ? 0 : divisor - 1;
-      const Wide base = least <= natural && natural <= most ? natural : least;
+      const auto fits = [&](Wide base) { return least <= base && base <= most; };
+      const Wide likely[] = {rounds_up ? divisor - 1 : 0, rounds_up ? 0 : divisor - 1};
+      const Wide base = fits(likely[0]) ? likely[0] : fits(likely[1]) ? likely[1] : least;
       const SizeFormula formula = scaled(
-          shared, divided(scaled(factor, products_[i].formula, static_cast<std::int64_t>(base)), divisor));
+          shared, divided(scaled(factor, dividends[i].formula, static_cast<std::int64_t>(base)), divisor));
       if (least == most || is_exhaustive_) return {formula, true};
-      if (!vague || base == natural) vague = formula;
+      if (!vague || base == likely[0]) vague = formula;
       break;  // greater divisors are vaguer
     }
   }

@@ -26,12 +26,15 @@ class FormulaSearch {
 
   /** The formula, or none. That of a size of a tensor becomes a part of later ones. */
   std::optional<SizeFormula> find(const Values& values, bool is_size = false);
+  /** The same for counts that are made up to whole groups: where samples leave it open, a quotient rounds up.
+   */
+  std::optional<SizeFormula> find_count(const Values& values);
   std::optional<NumberFormula> find_real(const std::vector<double>& values);
   /** A formula that is to be found for its values, before others. */
   void know(const SizeFormula& formula);
   void know(const NumberFormula& formula);
 
-  /** Whether a formula was taken that others between the samples might differ from: more samples decide. */
+  /** Whether a formula was taken that is more than a product or a line, so that few samples may mislead. */
   bool wants_samples() const { return wants_samples_; }
 
  private:
@@ -41,11 +44,16 @@ class FormulaSearch {
     int degree;
   };
 
-  std::optional<SizeFormula> search(const Values& values);
+  /** A quotient, and whether no other numbers give the values. */
+  using Quotient = std::pair<std::optional<SizeFormula>, bool>;
+
+  std::optional<SizeFormula> search(const Values& values, bool rounds_up);
   std::optional<SizeFormula> product(const Values& values) const;
   std::optional<SizeFormula> line(const Values& values) const;
   std::optional<SizeFormula> sum_of_two(const Values& values) const;
-  std::pair<std::optional<SizeFormula>, bool> quotient(const Values& values) const;
+  Quotient quotient(const Values& values, bool rounds_up) const;
+  Quotient quotient_of(const std::vector<Part>& dividends, std::size_t count, bool only_ones,
+                       const Values& values, bool rounds_up) const;
   std::optional<SizeFormula> remainder(const Values& values) const;
   std::optional<SizeFormula> bounded(const Values& values) const;
   bool may_have(std::size_t numbers) const { return is_exhaustive_ || samples_.size() > numbers; }

@@ -343,7 +343,7 @@ class Generalizing {
           static_cast<std::uint64_t>(offsets[s]) - static_cast<std::uint64_t>(draws_[s]);
       taken.push_back(static_cast<std::int64_t>(own));
     }
-    const auto formula = search_.find(taken);
+    const auto formula = search_.find_count(taken);
     if (!formula) return std::nullopt;
     draws_ = offsets;
     draws_formula_ = draws_formula_ + *formula;
@@ -357,7 +357,7 @@ class Generalizing {
       rest.push_back(static_cast<std::int64_t>(
           samples_[s].program.random_advance -
           (static_cast<std::uint64_t>(draws_[s]) - static_cast<std::uint64_t>(first_draws_[s]))));
-    const auto formula = search_.find(rest);
+    const auto formula = search_.find_count(rest);
     if (!formula) {
       fault_ = "the count of random numbers depends on the sizes, and no formula was found for it";
       return 0;

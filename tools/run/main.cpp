@@ -47,9 +47,9 @@ std::string described(const ProgramRunner& runner, const ProgramTensor& each) {
 std::size_t index_of_input(const ProgramRunner& runner, const std::string& name) {
   runner.input(name);  // throws for an unknown name
   const std::vector<ProgramTensor>& inputs = runner.program().inputs;
-  return static_cast<std::size_t>(
-      std::find_if(inputs.begin(), inputs.end(), [&](const ProgramTensor& each) { return each.name == name; }) -
-      inputs.begin());
+  return static_cast<std::size_t>(std::find_if(inputs.begin(), inputs.end(),
+                                               [&](const ProgramTensor& each) { return each.name == name; }) -
+                                  inputs.begin());
 }
 
 /** Reads the arrays of all inputs, and sets the inputs' shapes. */
@@ -61,7 +61,8 @@ std::map<std::string, NpyArray> read_inputs(ProgramRunner& runner,
     const ProgramTensor& input = runner.program().inputs[i];
     const NpyArray& array = arrays[name] = read_npy(path);
     require(array.dtype == input.tensor.dtype, "input ", name, ": the program takes ",
-            text_of_dynamic_geometry(input, runner.program().symbols), ", ", path, " has ", dlprim::name(array.dtype), array.shape);
+            text_of_dynamic_geometry(input, runner.program().symbols), ", ", path, " has ",
+            dlprim::name(array.dtype), array.shape);
     runner.set_input_shape(i, array.shape);
   }
   return arrays;
