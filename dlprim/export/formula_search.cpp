@@ -102,23 +102,19 @@ void FormulaSearch::know(const NumberFormula& formula) {
 std::optional<SizeFormula> FormulaSearch::find(const Values& values, bool is_size) {
   if (are_equal(values)) return SizeFormula(values.front());
   const auto known = found_.find(values);
-  const std::optional<SizeFormula> formula = known != found_.end() ? known->second : search(values, false);
+  const std::optional<SizeFormula> formula = known != found_.end() ? known->second : search(values);
   found_.emplace(values, formula);
   if (formula && is_size && !product(values)) add_part(*formula, values);
   return formula;
 }
 
-std::optional<SizeFormula> FormulaSearch::find_count(const Values& values) {
-  return are_equal(values) ? SizeFormula(values.front()) : search(values, true);
-}
-
-std::optional<SizeFormula> FormulaSearch::search(const Values& values, bool rounds_up) {
+std::optional<SizeFormula> FormulaSearch::search(const Values& values) {
   if (auto formula = product(values)) return formula;
   const auto is_large = [](std::int64_t v) { return std::abs(v) >= greatest_part * 1024; };
   if (std::any_of(values.begin(), values.end(), is_large)) return std::nullopt;
   if (auto formula = line(values)) return formula;
   wants_samples_ = true;
-  const auto [rounded, is_only] = quotient(values, rounds_up);
+  const auto [rounded, is_only] = quotient(values);
   if (rounded && is_only) return rounded;
   if (auto formula = sum_of_two(values)) return formula;
   if (auto formula = bounded(values)) return formula;
@@ -193,17 +189,15 @@ std::optional<SizeFormula> FormulaSearch::sum_of_two(const Values& values) const
 }
 
 /** g * ((a*p + b) // c): first of parts with a = 1, as strides of convolutions have it. */
-FormulaSearch::Quotient FormulaSearch::quotient(const Values& values, bool rounds_up) const {
+FormulaSearch::Quotient FormulaSearch::quotient(const Values& values) const {
   if (!may_have(3)) return {};
-  Quotient found = quotient_of(parts_, parts_.size(), true, values, rounds_up);
-  if (!found.first)
-    found = quotient_of(products_, std::min(products_.size(), most_dividends), false, values, rounds_up);
+  Quotient found = quotient_of(parts_, parts_.size(), true, values);
+  if (!found.first) found = quotient_of(products_, std::min(products_.size(), most_dividends), false, values);
   return found;
 }
 
 FormulaSearch::Quotient FormulaSearch::quotient_of(const std::vector<Part>& dividends, std::size_t count,
-                                                   bool only_ones, const Values& values,
-                                                   bool rounds_up) const {
+                                                   bool only_ones, const Values& values) const {
   std::int64_t shared = 0;
   for (const std::int64_t value : values) shared = std::gcd(shared, value);
   if (shared == 0) return {};
@@ -228,12 +222,11 @@ FormulaSearch::Quotient FormulaSearch::quotient_of(const std::vector<Part>& divi
       }
       if (least > most) continue;
       const auto fits = [&](Wide base) { return least <= base && base <= most; };
-      const Wide likely[] = {rounds_up ? divisor - 1 : 0, rounds_up ? 0 : divisor - 1};
-      const Wide base = fits(likely[0]) ? likely[0] : fits(likely[1]) ? likely[1] : least;
+      const Wide base = fits(0) ? 0 : fits(divisor - 1) ? divisor - 1 : least;  // rounds down, or up
       const SizeFormula formula = scaled(
           shared, divided(scaled(factor, dividends[i].formula, static_cast<std::int64_t>(base)), divisor));
       if (least == most || is_exhaustive_) return {formula, true};
-      if (!vague || base == likely[0]) vague = formula;
+      if (!vague || base == 0) vague = formula;
       break;  // greater divisors are vaguer
     }
   }

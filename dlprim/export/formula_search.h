@@ -47,13 +47,13 @@ class FormulaSearch {
   /** A quotient, and whether no other numbers give the values. */
   using Quotient = std::pair<std::optional<SizeFormula>, bool>;
 
-  std::optional<SizeFormula> search(const Values& values, bool rounds_up);
+  std::optional<SizeFormula> search(const Values& values);
   std::optional<SizeFormula> product(const Values& values) const;
   std::optional<SizeFormula> line(const Values& values) const;
   std::optional<SizeFormula> sum_of_two(const Values& values) const;
-  Quotient quotient(const Values& values, bool rounds_up) const;
+  Quotient quotient(const Values& values) const;
   Quotient quotient_of(const std::vector<Part>& dividends, std::size_t count, bool only_ones,
-                       const Values& values, bool rounds_up) const;
+                       const Values& values) const;
   std::optional<SizeFormula> remainder(const Values& values) const;
   std::optional<SizeFormula> bounded(const Values& values) const;
   bool may_have(std::size_t numbers) const { return is_exhaustive_ || samples_.size() > numbers; }

@@ -11,6 +11,7 @@
 #include "dlprim/export/formula_search.h"
 #include "dlprim/export/program_sizes.h"
 #include "dlprim/export/program_tensors.h"
+#include "dlprim/ops/random/random.h"
 
 namespace dlprim {
 namespace {
@@ -322,11 +323,41 @@ class Generalizing {
   std::vector<VaryingNumber> formulas_of_call(std::size_t i) {
     std::vector<std::vector<SeenNumber>> seen(samples_.size());
     for (std::size_t s = 0; s < samples_.size(); ++s) see(samples_[s].program.calls[i].arguments, seen[s]);
-    return formulas(seen, [&](std::size_t place) {
+    std::vector<VaryingNumber> varying = formulas(seen, [&](std::size_t place) {
       const ExportedProgram& program = samples_.front().program;
       return concat(name_of_call(program, i), ": argument ",
                     name_of_place(program.calls[i].arguments, place, ""));
     });
+    const auto is_draw = [](const SeenNumber& n) { return n.kind == SeenNumber::Kind::offset_of_random; };
+    if (std::any_of(seen.front().begin(), seen.front().end(), is_draw)) note_draw(i);
+    return varying;
+  }
+
+  /** The numbers of elements of a call that draws: it takes as many random numbers as one of its tensors has.
+   */
+  void note_draw(std::size_t call) {
+    std::vector<FormulaSearch::Values> counts;
+    for (const ProgramSample& sample : samples_) {
+      const std::vector<Tensor> tensors = tensors_in(sample.program.calls[call].arguments);
+      counts.resize(tensors.size());
+      for (std::size_t t = 0; t < tensors.size(); ++t) counts[t].push_back(tensors[t].numel());
+    }
+    drawn_ = std::move(counts);
+  }
+
+  /** The formula of what the latest draw has taken. */
+  std::optional<SizeFormula> formula_of_draw(const FormulaSearch::Values& taken) {
+    for (const FormulaSearch::Values& counts : drawn_) {
+      bool fits = true;
+      for (std::size_t s = 0; s < taken.size(); ++s)
+        fits = fits && philox_increment(counts[s]) == static_cast<std::uint64_t>(taken[s]);
+      const auto count = fits ? search_.find(counts) : std::nullopt;
+      if (!count) continue;
+      constexpr std::int64_t group = 32;  // numbers of one step of philox_increment
+      return SizeFormula::of(SizeFormula::Op::divide, *count + SizeFormula(group - 1), group) *
+             SizeFormula(static_cast<std::int64_t>(philox_increment(group)));
+    }
+    return search_.find(taken);
   }
 
   /** Offsets of random numbers are the first one's and what draws since then have taken. */
@@ -343,7 +374,7 @@ class Generalizing {
           static_cast<std::uint64_t>(offsets[s]) - static_cast<std::uint64_t>(draws_[s]);
       taken.push_back(static_cast<std::int64_t>(own));
     }
-    const auto formula = search_.find_count(taken);
+    const auto formula = formula_of_draw(taken);
     if (!formula) return std::nullopt;
     draws_ = offsets;
     draws_formula_ = draws_formula_ + *formula;
@@ -357,7 +388,7 @@ class Generalizing {
       rest.push_back(static_cast<std::int64_t>(
           samples_[s].program.random_advance -
           (static_cast<std::uint64_t>(draws_[s]) - static_cast<std::uint64_t>(first_draws_[s]))));
-    const auto formula = search_.find_count(rest);
+    const auto formula = formula_of_draw(rest);
     if (!formula) {
       fault_ = "the count of random numbers depends on the sizes, and no formula was found for it";
       return 0;
@@ -417,6 +448,7 @@ class Generalizing {
   FormulaSearch::Values draws_,
       first_draws_;  // the offset of the latest draw of each sample, and of the first
   SizeFormula draws_formula_;
+  std::vector<FormulaSearch::Values> drawn_;  // numbers of elements of the latest draw's tensors
 };
 
 }  // namespace
