@@ -214,7 +214,7 @@ class DynamicExport {
     return inputs;
   }
 
-  /** What the work does with these sizes; without elements it computes nothing. */
+  /** The work's program for these sizes; without elements it computes nothing. */
   ExportedProgram captured(const Sizes& sizes, bool has_elements, bool restores = true,
                            NamedTensors* results = nullptr, NamedTensors* given = nullptr) {
     if (restores) generator_.restore();

@@ -54,8 +54,8 @@ using DynamicShape = std::map<int, Dim>;
  * `dynamic` has an entry for each input. `work` is called with the example, copied, and with copies of other
  * sizes, mostly under ShapesOnly: what it keeps from such calls has no elements. Numbers that differ between
  * the calls become formulas of the sizes. Throws Error, which names the call, the argument and its values,
- * where none fits, where the calls themselves differ, and where sizes of 0 or 1 take another way to other
- * results. Throws ValueError for bounds that do not fit. Gradients of inputs and of `named` are kept.
+ * where none fits, and where the calls themselves differ. Another way is allowed at sizes of 0 or 1 if it
+ * comes to the same results. Throws ValueError for bounds that do not fit. Gradients of `named` are kept.
  */
 ExportedProgram export_program(const std::function<NamedTensors(const std::vector<Tensor>&)>& work,
                                const NamedTensors& inputs, const std::vector<DynamicShape>& dynamic,

@@ -46,8 +46,8 @@ typedef struct tapecl_program tapecl_program;
 
 #define TAPECL_MAX_RANK 8
 
-/** Describes an input or a result, of the sizes that are set. `name` and `dtype` ("float32", "int64", "bool", ...) live as long as the
- * program. */
+/** Describes an input or a result, of the sizes that are set. `name` and `dtype` ("float32", "int64", "bool",
+ * ...) live as long as the program. */
 typedef struct tapecl_tensor {
   const char* name;
   const char* dtype;
@@ -69,12 +69,12 @@ TAPECL_API size_t tapecl_output_count(const tapecl_program* program);
 TAPECL_API tapecl_status tapecl_input(const tapecl_program* program, size_t index, tapecl_tensor* tensor);
 TAPECL_API tapecl_status tapecl_output(const tapecl_program* program, size_t index, tapecl_tensor* tensor);
 
-/** The bounds of dimension `dimension` of an input, both included, and the name of its size: dimensions of one
- * name have one size. Where the size is given, both bounds are that, and the name is empty. */
+/** The bounds of dimension `dimension` of an input, both included, and the name of its size: dimensions of
+ * one name have one size. Where the size is given, both bounds are that, and the name is empty. */
 TAPECL_API tapecl_status tapecl_input_bounds(const tapecl_program* program, size_t index, int32_t dimension,
                                              const char** name, int64_t* least, int64_t* greatest);
-/** The sizes that an input has from now on, within its bounds; first they are the greatest. To be called before
- * tapecl_set_input, for each input whose sizes change. Results have their sizes from then on. */
+/** The sizes that an input has from now on, within its bounds; first they are the greatest. To be called
+ * before tapecl_set_input, for each input whose sizes change. Results have their sizes from then on. */
 TAPECL_API tapecl_status tapecl_set_input_shape(tapecl_program* program, size_t index, const int64_t* shape,
                                                 int32_t rank);
 /** Copies an input's elements to the device; the caller's memory is free on return. Needed before each run.

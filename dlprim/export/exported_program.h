@@ -37,7 +37,7 @@ struct ProgramBuffer {
   std::string name;                  // of constants and states: unique in the program
   std::size_t bytes = 0;             // as far as calls reach
   std::shared_ptr<Storage> storage;  // stands for it in tensors, and has no memory
-  /** Of constants, and of states before the first run; `bytes` of them. Copies of the program share it. */
+  /** `bytes` of them, for constants, and states before the first run. Copies of the program share it. */
   std::shared_ptr<const std::vector<char>> contents{};
   DType dtype = DType::uint8;  // how constants and states are shown and stored:
   Dims shape{};                // contiguous, from the first byte on

@@ -26,9 +26,6 @@ class FormulaSearch {
 
   /** The formula, or none. That of a size of a tensor becomes a part of later ones. */
   std::optional<SizeFormula> find(const Values& values, bool is_size = false);
-  /** The same for counts that are made up to whole groups: where samples leave it open, a quotient rounds up.
-   */
-  std::optional<SizeFormula> find_count(const Values& values);
   std::optional<NumberFormula> find_real(const std::vector<double>& values);
   /** A formula that is to be found for its values, before others. */
   void know(const SizeFormula& formula);

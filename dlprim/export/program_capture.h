@@ -26,8 +26,8 @@ namespace dlprim {
  */
 class ProgramCapture final : public CallListener {
  public:
-  /** What constants and states hold in the program: the part that calls reach, or all of their memory, which
-   * is the same for other sizes of the inputs. */
+  /** The contents that constants and states have in the program. They are the part that calls reach, or all
+   * of their memory, which is the same for other sizes of the inputs. */
   enum class Contents { reached, whole };
 
   /** Throws ValueError for two inputs that share memory. Under ShapesOnly nothing has contents. */

@@ -32,7 +32,7 @@ std::vector<std::vector<std::int64_t>> more_sample_sizes(const std::vector<Progr
  * With `numbers` those count too. */
 std::string difference_of_programs(const ExportedProgram& a, const ExportedProgram& b, bool numbers);
 
-/** What generalized makes, and whether more samples would tell formulas apart that these do not. */
+/** The result of `generalized`, and whether more samples would tell formulas apart that these do not. */
 struct Generalization {
   ExportedProgram program;
   std::string fault;  // for people, where there is no such program

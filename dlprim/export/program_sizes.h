@@ -62,7 +62,7 @@ ExportedProgram program_of_sizes(const ExportedProgram& program, const std::vect
 /** The values of the symbols for inputs of these shapes. Throws ValueError, which names the input, the
  * dimension, its size and what it may be, for shapes that do not fit. */
 std::vector<std::int64_t> sizes_of_inputs(const ExportedProgram& program, const std::vector<Dims>& shapes);
-/** The same for one input, whose symbols it puts into `sizes`; their values may contradict other inputs'. */
+/** Puts the values of one input's symbols into `sizes`; they may contradict other inputs'. */
 void put_sizes_of_input(const ExportedProgram& program, std::size_t input, const Dims& shape,
                         std::vector<std::int64_t>& sizes);
 
@@ -72,7 +72,7 @@ const ProgramSymbol* symbol_of_dimension(const ExportedProgram& program, std::si
 /** "float32[batch, 3]": the geometry with its formulas. */
 std::string text_of_dynamic_geometry(const ProgramTensor& each, const std::vector<ProgramSymbol>& symbols);
 
-/** As many bytes as the tensor reaches for any sizes within the bounds, or more. */
+/** A bound on the bytes that the tensor reaches, for all sizes. */
 std::size_t most_bytes_reached(const Tensor& tensor, const std::vector<VaryingNumber>& varying,
                                std::size_t first_place, const std::vector<ProgramSymbol>& symbols);
 

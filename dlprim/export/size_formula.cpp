@@ -97,6 +97,8 @@ SizeFormula SizeFormula::of(FormulaOp op, const SizeFormula& a, const SizeFormul
   if (op == FormulaOp::add && (x == 0 || y == 0)) return x == 0 ? b : a;
   if (op == FormulaOp::multiply && (x == 1 || y == 1)) return x == 1 ? b : a;
   if (op == FormulaOp::divide && y == 1) return a;
+  const bool is_chain = op == FormulaOp::add || op == FormulaOp::multiply;
+  if (is_chain && b.node_ && b.node_->op == op) return of(op, of(op, a, b.node_->a), b.node_->b);
   return SizeFormula(std::make_shared<const Node>(Node{op, 0, a, b}));
 }
 

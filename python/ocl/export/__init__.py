@@ -165,9 +165,7 @@ def _dynamic(dynamic_shapes, names: list[str], tensors) -> list[dict[int, tuple[
     return [_dimensions(dynamic_shapes.get(n), n, t) for n, t in zip(names, tensors, strict=True)]
 
 
-def export(
-    module_or_function, args=(), kwargs=None, *, dynamic_shapes=None, named=None
-) -> ExportedProgram:
+def export(module_or_function, args=(), kwargs=None, *, dynamic_shapes=None, named=None) -> ExportedProgram:
     """The work of a call ``module_or_function(*args, **kwargs)`` as a program for inputs of these shapes.
 
     The arguments are tensors, and become the program's inputs under the names of the parameters; results

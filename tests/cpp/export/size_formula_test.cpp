@@ -28,7 +28,7 @@ void expect_refused(const std::string& text, const std::string& part) {
   }
 }
 
-/** What the search finds for the values of a formula at random sizes, as a text. */
+/** The text of the formula that the search finds for another's values at random sizes. */
 std::string found(const std::string& text, std::vector<std::string> parts = {}) {
   std::mt19937 random(1);
   std::vector<std::vector<std::int64_t>> samples;

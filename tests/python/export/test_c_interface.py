@@ -168,7 +168,12 @@ def test_a_hundred_training_steps_give_the_same_bits(library, tmp_path):
 def pooled_net():
     ocl.manual_seed(1)
     return nn.Sequential(
-        nn.Conv2d(1, 4, 3, 2), nn.BatchNorm2d(4), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 10)
+        nn.Conv2d(1, 4, 3, 2),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(4, 10),
     ).eval()
 
 
@@ -223,7 +228,9 @@ def test_dynamic_shapes_have_errors(library, tmp_path):
     x, y = np.ones((3, 2), np.float32), np.arange(3, dtype=np.float32)
     np.testing.assert_array_equal(program(x, y)[0], y + 2)
     values = (ctypes.c_float * 10)()
-    assert library.tapecl_set_input(program.handle, ctypes.c_size_t(0), values, ctypes.c_size_t(40)) == ARGUMENT
+    assert (
+        library.tapecl_set_input(program.handle, ctypes.c_size_t(0), values, ctypes.c_size_t(40)) == ARGUMENT
+    )
     assert message() == "input x has 24 bytes, got 40"
     program.free()
 

@@ -43,7 +43,8 @@ class Encoder(nn.Module):
         super().__init__()
         self.tokens, self.places = nn.Embedding(30, 16), nn.Embedding(12, 16)
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, norm_first=first) for first in (True, False)
+            nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, norm_first=first)
+            for first in (True, False)
         )
         self.norm, self.head = nn.LayerNorm(16), nn.Linear(16, 30)
 
@@ -63,9 +64,7 @@ class Causal(nn.Module):
 
     def forward(self, x):
         batch, length, width = x.shape
-        q, k, v = (
-            part.reshape(batch, length, 3, 4).transpose(1, 2) for part in self.project(x).chunk(3, -1)
-        )
+        q, k, v = (part.reshape(batch, length, 3, 4).transpose(1, 2) for part in self.project(x).chunk(3, -1))
         scores = q @ k.transpose(-1, -2) / 2
         scores = scores.masked_fill(ocl.ones(length, length).triu(1) > 0, -np.inf)
         y = (scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, width)
@@ -132,12 +131,16 @@ def test_other_ways_at_size_1_are_taken_for_what_they_are():
     """At a batch of 1 eager attention copies nothing before its products, which round otherwise then."""
     ocl.manual_seed(1)
     net = Causal().eval()
-    program = ocl.runtime.prepare(ocl.export(net, (drawn(1, 1, 12),), dynamic_shapes=({0: BATCH, 1: LENGTH},)))
+    program = ocl.runtime.prepare(
+        ocl.export(net, (drawn(1, 1, 12),), dynamic_shapes=({0: BATCH, 1: LENGTH},))
+    )
     sizes = [(1, 1), (1, 12), (9, 1)]
     check_sizes(net, lambda b, n: (drawn(b, n, 12),), sizes, program, assert_close_results)
 
 
-@pytest.mark.parametrize("name", ["resnet18, batch", "resnet18, side", "mobilenet_v3_small, batch, height and width"])
+@pytest.mark.parametrize(
+    "name", ["resnet18, batch", "resnet18, side", "mobilenet_v3_small, batch, height and width"]
+)
 def test_optimized_nets(name, tmp_path):
     make, inputs, example, dynamic, sizes = NETS[name]
     ocl.manual_seed(1)
@@ -274,10 +277,14 @@ def test_gradients_stay_as_they_were():
 
 def test_the_text_shows_symbols():
     program = ocl.export(
-        lambda x: x.reshape(-1).exp() @ x.reshape(-1), (drawn(3, 4),), dynamic_shapes={"x": {0: BATCH, 1: LENGTH}}
+        lambda x: x.reshape(-1).exp() @ x.reshape(-1),
+        (drawn(3, 4),),
+        dynamic_shapes={"x": {0: BATCH, 1: LENGTH}},
     )
     text = str(program)
-    assert text.startswith("program(x: float32[batch, length]):\n  batch: from 1 to 9\n  length: from 1 to 12\n")
+    assert text.startswith(
+        "program(x: float32[batch, length]):\n  batch: from 1 to 9\n  length: from 1 to 12\n"
+    )
     assert "float32[batch*length]" in text
     assert program.inputs == [("x", ("batch", "length"), ocl.float32)]
     assert program.symbols == {"batch": (1, 9), "length": (1, 12)}
@@ -306,7 +313,7 @@ def test_inputs_beyond_the_bounds_are_refused():
     ("work", "message"),
     [
         (lambda x: x.exp() if x.shape[0] > 4 else x.tanh(), "differs with the sizes.*call 0"),
-        (lambda x: x * {n: n**5 % 97 for n in range(99)}[x.shape[0]], "call 0.*depends on the sizes, and no formula"),
+        (lambda x: x * {n: n**5 % 97 for n in range(99)}[x.shape[0]], "call 0.*sizes, and no formula"),
         (lambda x: x + ocl.tensor([float(i) for i in range(x.shape[1])]), "constant"),
         (lambda x: x.sum(0) if x.shape[0] > 1 else x[0] * 2, "batch=1.*the result output is another"),
         (lambda x: [x.exp() for _ in range(x.shape[0])][-1] + x, None),
@@ -378,7 +385,9 @@ def test_named_arguments_and_views(tmp_path):
 
 def test_shapes_that_ran_are_kept_but_not_all():
     program = ocl.runtime.prepare(
-        ocl.export(lambda x: (x * 2).sum(1), (drawn(3, 4),), dynamic_shapes=({0: Dim("batch", min=1, max=40)},))
+        ocl.export(
+            lambda x: (x * 2).sum(1), (drawn(3, 4),), dynamic_shapes=({0: Dim("batch", min=1, max=40)},)
+        )
     )
     arena = program.memory["arena"]
     for _ in range(3):
@@ -437,8 +446,8 @@ def test_random_work_at_random_sizes(seed, tmp_path):
 
 
 def small_file(path):
-    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
-                        nn.Linear(2, 3)).eval()  # fmt: skip
+    layers = [nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    net = nn.Sequential(*layers, nn.Linear(2, 3)).eval()
     shapes = ({0: Dim("batch", max=4), 2: Dim("height", min=4, max=9)},)
     ocl.export(net, (drawn(2, 1, 6, 6),), dynamic_shapes=shapes).save(path)
     return net
@@ -478,7 +487,7 @@ DAMAGES = {
     "division by 0": (put(shape_of_first_call, 0, "batch // (batch - batch)"), "divide"),
     "division by a number that is 0": (put(shape_of_first_call, 0, "batch // 0"), "divide"),
     "overflow": (put(shape_of_first_call, 0, "*".join(["batch"] + ["9999999"] * 4)), "overflow"),
-    "overflow at the greatest": (put(lambda p: p["symbols"][0], "max", 1 << 62), "overflow|does not lie|large|past"),
+    "overflow at the greatest": (put(lambda p: p["symbols"][0], "max", 1 << 62), "overflow|not lie|past"),
     "a long number": (put(shape_of_first_call, 0, "9" * 40), "smaller number"),
     "syntax": (put(shape_of_first_call, 0, "batch +"), "expected a number or a name at character 7"),
     "nesting": (put(shape_of_first_call, 0, "(" * 500 + "batch" + ")" * 500), "less nesting"),
@@ -489,9 +498,10 @@ DAMAGES = {
     "swapped bounds": (put(lambda p: p["symbols"][0], "min", 7), "bounds"),
     "bad name": (put(lambda p: p["symbols"][0], "name", "min"), "min|no symbol"),
     "two of a name": (put(lambda p: p["symbols"][0], "name", "height"), "no symbol|two symbols"),
-    "input's formula": (changed(lambda p: p["inputs"][0]["tensor"][2].__setitem__(0, "batch*1 + 0*height + 0")),
+    "input's formula": (put(lambda p: p["inputs"][0]["tensor"][2], 0, "batch*1 + 0*height + 0"),
                         "must be a number or a symbol"),
-    "unused symbol": (changed(lambda p: p["symbols"].append({"name": "z", "min": 1, "max": 2})), "of no input"),
+    "unused symbol": (changed(lambda p: p["symbols"].append({"name": "z", "min": 1, "max": 2})),
+                      "of no input"),
     "a formula where there are no symbols": (lambda path: static_with_formula(path), "without symbols"),
 }  # fmt: skip
 
@@ -513,7 +523,9 @@ def test_damaged_dynamic_files_say_where(name, tmp_path):
 
 
 def sizes_for(shape, symbols, random):
-    return [int(random.integers(symbols[n][0], symbols[n][1] + 1)) if isinstance(n, str) else n for n in shape]
+    return [
+        int(random.integers(symbols[n][0], symbols[n][1] + 1)) if isinstance(n, str) else n for n in shape
+    ]
 
 
 def test_mutated_dynamic_files_do_no_harm(tmp_path):

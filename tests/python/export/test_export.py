@@ -259,7 +259,10 @@ def test_inputs_are_checked(tmp_path):
         program(x, x=x)
     with pytest.raises(TypeError, match="'z' is none of the inputs x, y"):
         program(x, z=x)
-    with pytest.raises(ValueError, match=r"input y: the program was exported for float32\[3\], got \[4\]: dimension 0 is 4, and must be 3"):
+    with pytest.raises(
+        ValueError,
+        match=r"input y: the program was exported for float32\[3\], got \[4\]: dimension 0 is 4, and must",
+    ):
         program(x, drawn(4))
     with pytest.raises(TypeError, match="input y: the program was exported for float32, got int64"):
         program(x, ocl.ones(3, dtype=ocl.int64))
