@@ -147,15 +147,19 @@ class DynamicExport {
       if (std::find(real.begin(), real.end(), sizes) == real.end())
         samples.push_back({sizes, simplified(captured(sizes, !may_be_shapes_))});
 
-    dlprim::Generalization made = generalized(samples, symbols_, wanted.is_all);
+    std::vector<ProgramSample> edges;
+    for (const Sizes& sizes : edges_of(samples.front().sizes))
+      edges.push_back({sizes, simplified(captured(sizes, !may_be_shapes_))});
+
+    dlprim::Generalization made = formulas_of(samples, edges, wanted.is_all);
     if (made.wants_samples || (!made.fault.empty() && !wanted.is_all)) {
       for (const Sizes& sizes : dlprim::more_sample_sizes(symbols_, may_be_shapes_ ? 64 : 12))
         samples.push_back({sizes, simplified(captured(sizes, !may_be_shapes_))});
-      made = generalized(samples, symbols_, wanted.is_all);
+      made = formulas_of(samples, edges, wanted.is_all);
     }
     dlprim::require<Error>(made.fault.empty(), "export: ", made.fault);
     check_program(made.program);
-    for (const Sizes& sizes : edges(samples.front().sizes)) check_edge(made.program, sizes);
+    for (const ProgramSample& edge : edges) check_edge(made.program, edge);
     return std::move(made.program);
   }
 
@@ -231,20 +235,12 @@ class DynamicExport {
     ExportedProgram program;
     try {
       program = capture([&] { return work_(tensors); }, inputs, named_, Contents::whole, results);
-    } catch (const Error&) {
+    } catch (const std::exception& error) {  // Python's are no Error
       if (sizes == example_) throw;
-      throw_for_sizes(sizes);
+      throw Error(dlprim::concat("export: the work fails with ", text_of(sizes), ": ", error.what()));
     }
     program.random_advance = generator_.moved();
     return program;
-  }
-
-  [[noreturn]] void throw_for_sizes(const Sizes& sizes) const {
-    try {
-      throw;
-    } catch (const Error& error) {
-      throw Error(dlprim::concat("export: the work fails with ", text_of(sizes), ": ", error.what()));
-    }
   }
 
   std::string text_of(const Sizes& sizes) const {
@@ -259,11 +255,20 @@ class DynamicExport {
     return program;
   }
 
+  /** The program for all sizes; sizes of 0 and 1 count where work goes the same way there. */
+  dlprim::Generalization formulas_of(const std::vector<ProgramSample>& samples,
+                                     const std::vector<ProgramSample>& edges, bool is_exhaustive) const {
+    std::vector<ProgramSample> all = samples;
+    all.insert(all.end(), edges.begin(), edges.end());
+    dlprim::Generalization made = generalized(all, symbols_, is_exhaustive);
+    return made.fault.empty() || edges.empty() ? made : generalized(samples, symbols_, is_exhaustive);
+  }
+
   bool is_same_without_elements(const ExportedProgram& program) {
     try {
       return dlprim::difference_of_programs(program, captured(example_, false), true).empty();
-    } catch (const Error&) {
-      return false;
+    } catch (const std::exception&) {
+      return false;  // it needs elements, or fails anyway
     }
   }
 
@@ -291,7 +296,7 @@ class DynamicExport {
   }
 
   /** Sizes of 0 and 1, one by one and all at once. */
-  std::vector<Sizes> edges(const Sizes& sizes) const {
+  std::vector<Sizes> edges_of(const Sizes& sizes) const {
     std::vector<Sizes> made;
     for (const std::int64_t size : {1, 0}) {
       Sizes all = sizes;
@@ -308,9 +313,10 @@ class DynamicExport {
   }
 
   /** Where work takes another way with sizes of 0 or 1, results have to be the same up to roundings. */
-  void check_edge(const ExportedProgram& program, const Sizes& sizes) {
-    const ExportedProgram own = simplified(captured(sizes, !may_be_shapes_));
-    const std::string difference = difference_of_programs(own, program_of_sizes(program, sizes), true);
+  void check_edge(const ExportedProgram& program, const ProgramSample& edge) {
+    const Sizes& sizes = edge.sizes;
+    const std::string difference =
+        difference_of_programs(edge.program, program_of_sizes(program, sizes), true);
     if (difference.empty()) return;
     NamedTensors expected, given;
     captured(sizes, true, true, &expected, &given);

@@ -16,7 +16,7 @@ using FormulaOp = SizeFormula::Op;
 __extension__ typedef __int128 Wide;
 
 constexpr std::size_t most_products = 6000, most_summands = 120, most_dividends = 400;
-constexpr int greatest_degree = 4;
+constexpr int greatest_degree = 4, greatest_degree_of_symbols = 6;
 constexpr std::int64_t greatest_divisor = 64;
 constexpr std::int64_t greatest_part = std::int64_t{1} << 40;  // so that products of three fit into Wide
 
@@ -48,6 +48,7 @@ FormulaSearch::FormulaSearch(const std::vector<ProgramSymbol>& symbols,
     for (const std::vector<std::int64_t>& sizes : samples_) values.push_back(sizes.at(i));
     if (!are_equal(values)) parts_.push_back({SizeFormula::symbol(i), std::move(values), 1});
   }
+  symbols_ = parts_.size();
   make_products();
 }
 
@@ -56,12 +57,13 @@ void FormulaSearch::make_products() {
   products_.clear();
   std::vector<std::pair<Part, std::size_t>> latest;  // with the last of its parts
   for (std::size_t i = 0; i < parts_.size(); ++i) latest.emplace_back(parts_[i], i);
-  for (int degree = 1; degree <= most && products_.size() < most_products; ++degree) {
+  for (int degree = 1; !latest.empty() && products_.size() < most_products; ++degree) {
     std::vector<std::pair<Part, std::size_t>> next;
     for (const auto& [product, last] : latest) {
       if (products_.size() >= most_products) return;
       products_.push_back(product);
-      for (std::size_t i = last; degree < most && i < parts_.size(); ++i) {
+      for (std::size_t i = last; i < parts_.size(); ++i) {
+        if (degree >= (i < symbols_ ? greatest_degree_of_symbols : most)) break;
         Values values = product.values;
         bool fits = true;
         for (std::size_t k = 0; k < values.size(); ++k)
@@ -119,6 +121,7 @@ std::optional<SizeFormula> FormulaSearch::search(const Values& values) {
   if (auto formula = sum_of_two(values)) return formula;
   if (auto formula = bounded(values)) return formula;
   if (auto formula = remainder(values)) return formula;
+  if (auto formula = product_with_quotient(values)) return formula;
   return rounded;
 }
 
@@ -231,6 +234,27 @@ FormulaSearch::Quotient FormulaSearch::quotient_of(const std::vector<Part>& divi
     }
   }
   return {vague, false};
+}
+
+/** A product of two quotients of symbols, as the count of windows of an image, or of one and a product. */
+std::optional<SizeFormula> FormulaSearch::product_with_quotient(const Values& values) const {
+  if (!may_have(8)) return std::nullopt;  // a guess that only many samples check
+  for (std::size_t i = 0; i < symbols_; ++i)
+    for (std::int64_t divisor = 1; divisor <= greatest_divisor; ++divisor)
+      for (std::int64_t base = -divisor * 4; base <= divisor * 4; ++base) {
+        Values rest;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+          const std::int64_t part = floor_of_quotient(static_cast<Wide>(parts_[i].values[k]) + base, divisor);
+          if (part <= 0 || values[k] % part != 0) break;
+          rest.push_back(values[k] / part);
+        }
+        if (rest.size() < values.size() || are_equal(rest)) continue;
+        std::optional<SizeFormula> other = product(rest);
+        if (!other) other = line(rest);
+        if (!other) other = quotient_of(parts_, symbols_, true, rest).first;
+        if (other) return divided(scaled(1, parts_[i].formula, base), divisor) * *other;
+      }
+  return std::nullopt;
 }
 
 /** (a*p + b) % c. */

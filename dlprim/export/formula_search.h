@@ -51,6 +51,7 @@ class FormulaSearch {
   Quotient quotient(const Values& values) const;
   Quotient quotient_of(const std::vector<Part>& dividends, std::size_t count, bool only_ones,
                        const Values& values) const;
+  std::optional<SizeFormula> product_with_quotient(const Values& values) const;
   std::optional<SizeFormula> remainder(const Values& values) const;
   std::optional<SizeFormula> bounded(const Values& values) const;
   bool may_have(std::size_t numbers) const { return is_exhaustive_ || samples_.size() > numbers; }
@@ -63,6 +64,7 @@ class FormulaSearch {
 
   std::vector<std::vector<std::int64_t>> samples_;
   bool is_exhaustive_, wants_samples_ = false;
+  std::size_t symbols_ = 0;
   std::vector<Part> parts_;     // symbols first
   std::vector<Part> products_;  // of parts, by degree
   std::map<Values, std::optional<SizeFormula>> found_;

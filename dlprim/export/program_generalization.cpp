@@ -20,7 +20,7 @@ using Sizes = std::vector<std::int64_t>;
 
 /** The least size that samples have. */
 std::int64_t least_sampled(const ProgramSymbol& symbol) {
-  return symbol.max < 2 ? symbol.min : std::max<std::int64_t>(symbol.min, 2);
+  return symbol.max < 3 ? symbol.min : std::max<std::int64_t>(symbol.min, 2);
 }
 
 /** All sizes within the bounds, if they are at most so many. */
