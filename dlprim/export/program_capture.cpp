@@ -112,7 +112,7 @@ void ProgramCapture::leave(const Call& call) {
   const Tensor source = Tensor::empty(destination.device(), destination.shape, destination.dtype);
   Memory memory{Kind::constant, all_bytes(source)};
   memory.reach = bytes_reached(source);
-  memory.order = memory_.size();
+  memory.order = memory_.size() + 1;  // behind its destination
   if (call_state.has_elements) {
     downloads_ = true;
     memory.contents.resize(source.storage->bytes());

@@ -194,6 +194,8 @@ WORK = {
     "loss": (lambda x, y: F.mse_loss(x, y) + F.smooth_l1_loss(x, y)),
     "gather": (lambda x, y: x.gather(1, y.argsort(1))),
     "flip and roll": (lambda x, y: x.flip(1) + y.roll(1, 0)),
+    "upload": (lambda x, y: x[:, :2] * ocl.tensor([1.5, -2.0]) + ocl.tensor([[3.0]]) * y[:, -2:]),
+    "windows": (lambda x, y: F.unfold(ocl.cat([x, y]).t()[None, None], 2, stride=2, padding=1)),
     "tril": (lambda x, y: (x @ y.t()).tril()),
 }  # fmt: skip
 SIZES = [(1, 2), (9, 12), (1, 12), (9, 2), (4, 7), (5, 5), (7, 3), (2, 9)]
@@ -367,6 +369,31 @@ def test_bad_dynamic_shapes_are_refused():
     assert export(({},)).symbols == {} and export((None,)).symbols == {}  # nothing is dynamic
     assert export(((BATCH, None),)).symbols == {"batch": (1, 9)}  # a tuple for an input's dimensions
     assert export(({-1: LENGTH},)).inputs[0][1] == (3, "length")
+
+
+def test_five_sizes_and_none(tmp_path):
+    def work(x):
+        return (x.reshape(-1) * 2).reshape(x.shape).transpose(0, 4).contiguous(), x.sum((1, 2)).mean()
+
+    shape = {i: Dim("abcde"[i], min=0, max=4 + i) for i in range(5)}
+    program = round_trip(ocl.export(work, (drawn(2, 3, 2, 3, 2),), dynamic_shapes=(shape,)), tmp_path)
+    sizes = [(4, 5, 6, 7, 8), (1, 1, 1, 1, 1), (2, 3, 4, 5, 6), (3, 1, 2, 7, 1), (0, 2, 3, 1, 4)]
+    check_sizes(work, lambda *s: (drawn(*s),), sizes, program)
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_few_sizes(most, tmp_path):
+    work = lambda x: (x.reshape(-1) * 2, x[::2].sum(0))  # noqa: E731
+    program = round_trip(
+        ocl.export(work, (drawn(1, 3),), dynamic_shapes=({0: Dim("b", max=most)},)), tmp_path
+    )
+    check_sizes(work, lambda b: (drawn(b, 3),), [(b,) for b in range(1, most + 1)], program)
+
+
+def test_work_that_fails_at_a_size_says_which():
+    net = nn.BatchNorm1d(3)
+    with pytest.raises(RuntimeError, match="the work fails with b=1: .*more than 1 value per channel"):
+        ocl.export(net, (drawn(4, 3),), dynamic_shapes=({0: Dim("b", max=8)},))
 
 
 def test_named_arguments_and_views(tmp_path):
