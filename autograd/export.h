@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,30 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
  * memory that `work` uses is held meanwhile.
  */
 ExportedProgram export_program(const std::function<NamedTensors()>& work, const NamedTensors& inputs,
+                               const NamedTensors& named = {});
+
+/** A size that differs from run to run, and its bounds, both included. Dimensions with a Dim of one name have
+ * one size. */
+using dlprim::ProgramSymbol;
+using Dim = ProgramSymbol;
+/** The dimensions of an input that differ, counted from the front. */
+using DynamicShape = std::map<int, Dim>;
+
+/**
+ * A program for all sizes within the bounds (torch.export's dynamic_shapes):
+ *
+ *     const Dim batch{"batch", 1, 64};
+ *     const auto work = [&](const std::vector<Tensor>& x) { return NamedTensors{{"output", net(x[0])}}; };
+ *     export_program(work, {{"x", x}}, {{{0, batch}}}, net.state_dict());
+ *
+ * `dynamic` has an entry for each input. `work` is called with the example, copied, and with copies of other
+ * sizes, mostly under ShapesOnly: what it keeps from such calls has no elements. Numbers that differ between
+ * the calls become formulas of the sizes. Throws Error, which names the call, the argument and its values,
+ * where none fits, and where the calls themselves differ. Another way is allowed at sizes of 0 or 1 if it
+ * comes to the same results. Throws ValueError for bounds that do not fit. Gradients of `named` are kept.
+ */
+ExportedProgram export_program(const std::function<NamedTensors(const std::vector<Tensor>&)>& work,
+                               const NamedTensors& inputs, const std::vector<DynamicShape>& dynamic,
                                const NamedTensors& named = {});
 
 }  // namespace ocl

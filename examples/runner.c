@@ -2,7 +2,8 @@
  *
  *     runner net.ocl [DEVICE [RUNS]]
  *
- * It prints each result's first elements. ocl.export (Python) and ocl::export_program (C++) make such files.
+ * It prints each result's first elements. A program of dynamic shapes runs at its greatest sizes, as nobody calls
+ * tapecl_set_input_shape here. ocl.export (Python) and ocl::export_program (C++) make such files.
  */
 #include <stdio.h>
 #include <stdlib.h>

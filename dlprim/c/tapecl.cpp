@@ -5,6 +5,7 @@
 
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
+#include "dlprim/export/program_sizes.h"
 #include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/device.h"
@@ -71,10 +72,11 @@ std::size_t bytes_of(const Tensor& tensor) {
   return static_cast<std::size_t>(tensor.numel()) * size_of(tensor.dtype);
 }
 
-void describe(const dlprim::ProgramTensor& each, tapecl_tensor* tensor) {
+/** `now`: the tensor of the sizes that are set. */
+void describe(const dlprim::ProgramTensor& each, const Tensor& now, tapecl_tensor* tensor) {
   require_pointer(tensor, "tensor");
-  *tensor = {each.name.c_str(), name(each.tensor.dtype), each.tensor.rank(), {}, bytes_of(each.tensor)};
-  for (int d = 0; d < each.tensor.rank(); ++d) tensor->shape[d] = each.tensor.shape[d];
+  *tensor = {each.name.c_str(), name(now.dtype), now.rank(), {}, bytes_of(now)};
+  for (int d = 0; d < now.rank(); ++d) tensor->shape[d] = now.shape[d];
 }
 
 void require_bytes(const char* what, const std::string& name, std::size_t expected, std::size_t given) {
@@ -121,14 +123,49 @@ size_t tapecl_output_count(const tapecl_program* program) {
 tapecl_status tapecl_input(const tapecl_program* program, size_t index, tapecl_tensor* tensor) {
   return guarded([&] {
     require_pointer(program, "program");
-    describe(at(program->runner.program().inputs, index, "input"), tensor);
+    const dlprim::ProgramTensor& each = at(program->runner.program().inputs, index, "input");
+    describe(each, program->runner.input(index), tensor);
   });
 }
 
 tapecl_status tapecl_output(const tapecl_program* program, size_t index, tapecl_tensor* tensor) {
   return guarded([&] {
     require_pointer(program, "program");
-    describe(at(program->runner.program().outputs, index, "output"), tensor);
+    const dlprim::ProgramTensor& each = at(program->runner.program().outputs, index, "output");
+    describe(each, program->runner.output(index), tensor);
+  });
+}
+
+tapecl_status tapecl_input_bounds(const tapecl_program* program, size_t index, int32_t dimension,
+                                  const char** name, int64_t* least, int64_t* greatest) {
+  return guarded([&] {
+    require_pointer(program, "program");
+    require_pointer(name, "name");
+    require_pointer(least, "least");
+    require_pointer(greatest, "greatest");
+    const dlprim::ExportedProgram& exported = program->runner.program();
+    const dlprim::ProgramTensor& input = at(exported.inputs, index, "input");
+    require(dimension >= 0 && dimension < input.tensor.rank(), "input ", input.name, " has ",
+            input.tensor.rank(), " dimensions, and none of index ", dimension);
+    *name = "";
+    *least = *greatest = input.tensor.shape[dimension];
+    if (const dlprim::ProgramSymbol* symbol = symbol_of_dimension(exported, index, dimension)) {
+      *name = symbol->name.c_str();
+      *least = symbol->min;
+      *greatest = symbol->max;
+    }
+  });
+}
+
+tapecl_status tapecl_set_input_shape(tapecl_program* program, size_t index, const int64_t* shape,
+                                     int32_t rank) {
+  return guarded([&] {
+    require_pointer(program, "program");
+    const dlprim::ProgramTensor& input = at(program->runner.program().inputs, index, "input");
+    require(rank >= 0 && rank <= TAPECL_MAX_RANK, "input ", input.name, " has ", input.tensor.rank(),
+            " dimensions, got ", rank);
+    if (rank > 0) require_pointer(shape, "shape");
+    program->runner.set_input_shape(index, dlprim::Dims(shape, shape + rank));
   });
 }
 

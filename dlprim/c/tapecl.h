@@ -11,6 +11,8 @@
  *     tapecl_get_output(program, 0, scores, sizeof scores);  // waits
  *     tapecl_free(program);
  *
+ * A program with dynamic shapes takes inputs of several sizes: tapecl_set_input_shape says which.
+ *
  * Functions that can fail return a status; tapecl_last_error() says what failed. No exception leaves the
  * library. Elements are row-major and little-endian. One program must not be used by two threads at once;
  * several programs may.
@@ -44,8 +46,8 @@ typedef struct tapecl_program tapecl_program;
 
 #define TAPECL_MAX_RANK 8
 
-/** Describes an input or a result. `name` and `dtype` ("float32", "int64", "bool", ...) live as long as the
- * program. */
+/** Describes an input or a result, of the sizes that are set. `name` and `dtype` ("float32", "int64", "bool",
+ * ...) live as long as the program. */
 typedef struct tapecl_tensor {
   const char* name;
   const char* dtype;
@@ -67,11 +69,19 @@ TAPECL_API size_t tapecl_output_count(const tapecl_program* program);
 TAPECL_API tapecl_status tapecl_input(const tapecl_program* program, size_t index, tapecl_tensor* tensor);
 TAPECL_API tapecl_status tapecl_output(const tapecl_program* program, size_t index, tapecl_tensor* tensor);
 
+/** The bounds of dimension `dimension` of an input, both included, and the name of its size: dimensions of
+ * one name have one size. Where the size is given, both bounds are that, and the name is empty. */
+TAPECL_API tapecl_status tapecl_input_bounds(const tapecl_program* program, size_t index, int32_t dimension,
+                                             const char** name, int64_t* least, int64_t* greatest);
+/** The sizes that an input has from now on, within its bounds; first they are the greatest. To be called
+ * before tapecl_set_input, for each input whose sizes change. Results have their sizes from then on. */
+TAPECL_API tapecl_status tapecl_set_input_shape(tapecl_program* program, size_t index, const int64_t* shape,
+                                                int32_t rank);
 /** Copies an input's elements to the device; the caller's memory is free on return. Needed before each run.
  */
 TAPECL_API tapecl_status tapecl_set_input(tapecl_program* program, size_t index, const void* data,
                                           size_t bytes);
-/** Enqueues the work. Does not wait. */
+/** Enqueues the work. Does not wait. Fails where the sizes of inputs contradict each other. */
 TAPECL_API tapecl_status tapecl_run(tapecl_program* program);
 /** Waits, and copies a result's elements to `data`. */
 TAPECL_API tapecl_status tapecl_get_output(tapecl_program* program, size_t index, void* data, size_t bytes);

@@ -1,10 +1,12 @@
 #include "dlprim/export/exported_program.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "dlprim/core/error.h"
 #include "dlprim/export/primitive_table.h"
+#include "dlprim/export/program_sizes.h"
 #include "dlprim/export/program_tensors.h"
 #include "dlprim/runtime/allocator.h"
 
@@ -24,12 +26,16 @@ class Writer {
     std::string lines = "program(";
     for (const ProgramTensor& input : program_.inputs)
       lines += concat(&input == &program_.inputs.front() ? "" : ", ", input.name, ": ",
-                      text_of_geometry(input.tensor));
+                      text_of_dynamic_geometry(input, program_.symbols));
     lines += "):\n";
+    for (const ProgramSymbol& symbol : program_.symbols)
+      lines += concat("  ", symbol.name, ": from ", symbol.min, " to ", symbol.max, "\n");
     for (const ProgramCall& call : program_.calls) lines += line(call);
     lines += "  return ";
     for (const ProgramTensor& output : program_.outputs)
-      lines += concat(&output == &program_.outputs.front() ? "" : ", ", reference(output.tensor));
+      lines +=
+          concat(&output == &program_.outputs.front() ? "" : ", ", reference(output.tensor),
+                 output.varying.empty() ? "" : ": " + text_of_dynamic_geometry(output, program_.symbols));
     return lines + "\n";
   }
 
@@ -47,14 +53,57 @@ class Writer {
     return text_of_value_for_people(value, [this](const Tensor& tensor) { return reference(tensor); });
   }
 
+  /** The arguments with formulas in the place of the numbers that have one, but for those of tensors. */
+  std::vector<Argument> with_formulas(const ProgramCall& call) {
+    std::vector<Argument> arguments = call.arguments;
+    std::size_t place = 0, next = 0;
+    const auto formula = [&]() -> const NumberFormula* {
+      const bool is_here = next < call.varying.size() && call.varying[next].place == place;
+      ++place;
+      return is_here ? &call.varying[next++].formula : nullptr;
+    };
+    const std::function<void(std::vector<Argument>&)> walk = [&](std::vector<Argument>& list) {
+      for (Argument& argument : list) {
+        if (auto* tensor = std::get_if<Tensor>(&argument.value)) {
+          ProgramTensor shown{"", *tensor};
+          for_each_number(*tensor, [&](std::int64_t) {
+            const std::size_t own = place;
+            if (const NumberFormula* found = formula()) shown.varying.push_back({own, *found});
+          });
+          const std::size_t first = place - 2 * static_cast<std::size_t>(tensor->rank()) - 1;
+          for (VaryingNumber& one : shown.varying) one.place -= first;
+          shapes_.emplace_back(*tensor, text_of_dynamic_geometry(shown, program_.symbols));
+        } else if (auto* inner = std::get_if<std::vector<Argument>>(&argument.value)) {
+          walk(*inner);
+        } else if (std::holds_alternative<std::int64_t>(argument.value) ||
+                   std::holds_alternative<double>(argument.value)) {
+          if (const NumberFormula* found = formula()) argument.value = found->text(program_.symbols);
+        }
+      }
+    };
+    shapes_.clear();
+    walk(arguments);
+    return arguments;
+  }
+
+  /** The geometry of a tensor of the call at hand. */
+  std::string geometry(const Tensor& tensor) const {
+    for (const auto& [known, text] : shapes_)
+      if (known.storage == tensor.storage && known.offset == tensor.offset && known.shape == tensor.shape &&
+          known.strides == tensor.strides && known.dtype == tensor.dtype)
+        return text;
+    return text_of_geometry(tensor);
+  }
+
   std::string line(const ProgramCall& call) {
     std::string results, arguments;
+    const std::vector<Argument> shown = with_formulas(call);
     if (const Primitive* primitive = find_primitive(call.primitive)) {
       const Primitive::Tensors tensors = primitive->tensors(call.arguments);
       for (const Tensor& tensor : tensors.written)
-        results += concat(results.empty() ? "" : ", ", reference(tensor), ": ", text_of_geometry(tensor));
+        results += concat(results.empty() ? "" : ", ", reference(tensor), ": ", geometry(tensor));
     }
-    for (const Argument& argument : call.arguments)
+    for (const Argument& argument : shown)
       arguments += concat(arguments.empty() ? "" : ", ", argument.name, "=", value(argument.value));
     std::string source = call.module;
     if (call.operation != call.primitive) source += (source.empty() ? "" : ": ") + call.operation;
@@ -64,7 +113,33 @@ class Writer {
 
   const ExportedProgram& program_;
   std::unordered_map<std::size_t, std::string> names_;
+  std::vector<std::pair<Tensor, std::string>> shapes_;  // of the call at hand
 };
+
+/** Throws ValueError unless every symbol has its own name and is a size of an input, and no formula leaves
+ * what 64 bits hold within the bounds. */
+void check_symbols(const ExportedProgram& program) {
+  std::set<std::string> names;
+  for (const ProgramSymbol& symbol : program.symbols)
+    require(names.insert(symbol.name).second, "two symbols are named ", symbol.name);
+  std::set<std::size_t> given;
+  for (const ProgramTensor& input : program.inputs)
+    for (const VaryingNumber& one : input.varying)
+      if (one.place < static_cast<std::size_t>(input.tensor.rank())) {
+        const auto symbol = one.formula.numerator.symbol_index();
+        require(symbol.has_value(), "input ", input.name, ": dimension ", one.place,
+                " must be a number or a symbol, is ", one.formula.text(program.symbols));
+        given.insert(*symbol);
+      }
+  for (std::size_t i = 0; i < program.symbols.size(); ++i)
+    require(given.count(i), "the symbol ", program.symbols[i].name, " is a size of no input");
+  program.random_formula.bounds(program.symbols);
+  for (const ProgramCall& call : program.calls)
+    for (const VaryingNumber& one : call.varying) {
+      one.formula.numerator.bounds(program.symbols);
+      if (one.formula.denominator) one.formula.denominator->bounds(program.symbols);
+    }
+}
 
 }  // namespace
 
@@ -79,6 +154,14 @@ std::string ExportedProgram::text() const {
 }
 
 void check_program(const ExportedProgram& program) {
+  if (program.is_dynamic()) {
+    for (const ProgramSymbol& symbol : program.symbols)
+      require(is_symbol_name(symbol.name) && 0 <= symbol.min && symbol.min <= symbol.max, "symbol ",
+              symbol.name, ": the bounds ", symbol.min, " and ", symbol.max, ", or the name, are none");
+    check_symbols(program);
+    check_program(program_of_sizes(program, least_sizes(program)));
+    return check_program(program_of_sizes(program, greatest_sizes(program)));
+  }
   std::unordered_map<const Storage*, const ProgramBuffer*> known;
   std::set<const Storage*> filled;
   std::set<std::string> names;
@@ -87,8 +170,9 @@ void check_program(const ExportedProgram& program) {
     if (buffer.kind != Kind::temporary) filled.insert(buffer.storage.get());
     if (buffer.kind != Kind::constant && buffer.kind != Kind::state) continue;
     require(names.insert(buffer.name).second, "two buffers are named ", buffer.name);
-    require(buffer.contents.size() == buffer.bytes, "buffer ", buffer.name, " of ", buffer.bytes,
-            " bytes has ", buffer.contents.size(), " bytes of contents");
+    const std::size_t held = buffer.contents ? buffer.contents->size() : 0;
+    require(held == buffer.bytes, "buffer ", buffer.name, " of ", buffer.bytes, " bytes has ", held,
+            " bytes of contents");
   }
   const auto check = [&](const std::string& whose, const Tensor& tensor, bool is_read) {
     const auto found = known.find(tensor.storage.get());

@@ -7,13 +7,22 @@
 
 #include "dlprim/core/arguments.h"
 #include "dlprim/core/tensor.h"
+#include "dlprim/export/size_formula.h"
 
 namespace dlprim {
+
+/** A number that follows from the program's symbols; `place` counts the numbers of its tensor or call
+ * (program_sizes.h). */
+struct VaryingNumber {
+  std::size_t place;
+  NumberFormula formula;
+};
 
 /** A tensor of a program, on one of its buffers. */
 struct ProgramTensor {
   std::string name;
   Tensor tensor;
+  std::vector<VaryingNumber> varying{};  // by place
 };
 
 /** A piece of memory that a program uses. */
@@ -28,28 +37,38 @@ struct ProgramBuffer {
   std::string name;                  // of constants and states: unique in the program
   std::size_t bytes = 0;             // as far as calls reach
   std::shared_ptr<Storage> storage;  // stands for it in tensors, and has no memory
-  std::vector<char> contents{};      // of constants, and of states before the first run; `bytes` of them
-  DType dtype = DType::uint8;        // how constants and states are shown and stored:
-  Dims shape{};                      // contiguous, from the first byte on
+  /** `bytes` of them, for constants, and states before the first run. Copies of the program share it. */
+  std::shared_ptr<const std::vector<char>> contents{};
+  DType dtype = DType::uint8;  // how constants and states are shown and stored:
+  Dims shape{};                // contiguous, from the first byte on
 };
 
 /** One call of a primitive (primitive_table.h). */
 struct ProgramCall {
   std::string primitive;
-  std::vector<Argument> arguments;  // tensors on the program's buffers
-  std::string operation, module;    // whose work it is, for people; may be empty
+  std::vector<Argument> arguments;       // tensors on the program's buffers
+  std::string operation, module;         // whose work it is, for people; may be empty
+  std::vector<VaryingNumber> varying{};  // by place
 };
 
 /**
- * Work on a device as a list of calls of primitives over buffers, for given shapes: a net's forward pass, or
- * a training step. ProgramCapture makes it, ProgramFile stores it, ProgramRunner runs it. A value.
+ * Work on a device as a list of calls of primitives over buffers: a net's forward pass, or a training step.
+ * ProgramCapture makes it, ProgramFile stores it, ProgramRunner runs it. A value.
+ *
+ * Its shapes are given, or dynamic: they follow from symbols, sizes of the inputs that may differ from run to
+ * run. Numbers that do have a formula beside their value at the greatest sizes, and buffers hold what these
+ * need.
  */
 struct ExportedProgram {
   std::vector<ProgramBuffer> buffers;
   std::vector<ProgramCall> calls;
   std::vector<ProgramTensor> inputs, outputs;
-  /** How far each run moves the offsets of random numbers (PhiloxState). */
+  /** How far each run moves the offsets of random numbers (PhiloxState), and that as a formula. */
   std::uint64_t random_advance = 0;
+  SizeFormula random_formula{};
+  std::vector<ProgramSymbol> symbols{};
+
+  bool is_dynamic() const { return !symbols.empty(); }
 
   /** The index of the buffer that the tensor lies on. Throws ValueError for another tensor. */
   std::size_t buffer_of(const Tensor& tensor) const;
@@ -59,7 +78,8 @@ struct ExportedProgram {
 };
 
 /** Throws ValueError unless the program is sound: every call has a primitive that is known and its
- * parameters, and every tensor lies within its buffer, which is written before it is read. */
+ * parameters, and every tensor lies within its buffer, which is written before it is read. A dynamic program
+ * has to be sound at its least and at its greatest sizes. */
 void check_program(const ExportedProgram& program);
 
 }  // namespace dlprim

@@ -35,7 +35,7 @@ const PointwiseExpression& row_named(const std::string& name) {
 }
 template <>
 const PointwiseOp& row_named(const std::string& name) {
-  return pointwise_op(name);
+  return pointwise_row_named(name);
 }
 template <>
 const ReductionOp& row_named(const std::string& name) {

@@ -25,7 +25,8 @@ std::string text_or_nothing(const char* text) {
 
 }  // namespace
 
-ProgramCapture::ProgramCapture(const std::vector<ProgramTensor>& inputs) : inputs_(inputs) {
+ProgramCapture::ProgramCapture(const std::vector<ProgramTensor>& inputs, Contents contents)
+    : inputs_(inputs), contents_(contents) {
   for (const ProgramTensor& input : inputs) {
     Memory memory{Kind::input, all_bytes(input.tensor)};
     memory.reach = bytes_reached(input.tensor);
@@ -43,6 +44,7 @@ void ProgramCapture::stop() {
 }
 
 std::vector<char> ProgramCapture::download(const Tensor& bytes) {
+  if (!call_state.has_elements) return {};
   std::vector<char> contents(bytes.storage->bytes());
   downloads_ = true;
   bytes.device().queue().read(bytes, contents.data(), contents.size());
@@ -110,11 +112,13 @@ void ProgramCapture::leave(const Call& call) {
   const Tensor source = Tensor::empty(destination.device(), destination.shape, destination.dtype);
   Memory memory{Kind::constant, all_bytes(source)};
   memory.reach = bytes_reached(source);
-  memory.order = memory_.size();
-  downloads_ = true;
-  memory.contents.resize(source.storage->bytes());
-  destination.device().queue().read(destination, memory.contents.data(), memory.reach);
-  downloads_ = false;
+  memory.order = memory_.size() + 1;  // behind its destination
+  if (call_state.has_elements) {
+    downloads_ = true;
+    memory.contents.resize(source.storage->bytes());
+    destination.device().queue().read(destination, memory.contents.data(), memory.reach);
+    downloads_ = false;
+  }
   memory_.emplace(source.storage.get(), std::move(memory));
   calls_[place].arguments = {{"source", source}, {"destination", destination}};
 }
@@ -144,24 +148,22 @@ ExportedProgram ProgramCapture::finish(const std::vector<ProgramTensor>& outputs
     buffer.storage = std::make_shared<Storage>(storage->device(), buffer.bytes);
     stand_ins.emplace(storage, buffer.storage);
     if (buffer.kind == Kind::constant || buffer.kind == Kind::state) {
-      buffer.contents.assign(memory->contents.begin(),
-                             memory->contents.begin() + static_cast<std::ptrdiff_t>(buffer.bytes));
-      buffer.shape = {static_cast<std::int64_t>(buffer.bytes)};
       const auto found = names.find(storage);
-      if (found != names.end()) {
-        const Tensor& tensor = found->second->tensor;
-        buffer.name = found->second->name;
-        if (tensor.is_contiguous() && tensor.offset == 0 && bytes_reached(tensor) >= buffer.bytes) {
-          buffer.bytes = bytes_reached(tensor);
-          buffer.contents.assign(memory->contents.begin(),
-                                 memory->contents.begin() + static_cast<std::ptrdiff_t>(buffer.bytes));
-          buffer.storage = stand_ins[storage] = std::make_shared<Storage>(storage->device(), buffer.bytes);
-          buffer.dtype = tensor.dtype;
-          buffer.shape = tensor.shape;
-        }
-      } else {
-        buffer.name = concat("constant_", program.buffers.size());
-      }
+      const Tensor* tensor = found != names.end() ? &found->second->tensor : nullptr;
+      buffer.name = tensor ? found->second->name : concat("constant_", program.buffers.size());
+      const bool is_whole =
+          tensor && tensor->is_contiguous() && tensor->offset == 0 && bytes_reached(*tensor) >= buffer.bytes;
+      if (is_whole)
+        buffer.bytes = bytes_reached(*tensor);
+      else if (contents_ == Contents::whole)
+        buffer.bytes = storage->bytes();
+      buffer.dtype = is_whole ? tensor->dtype : DType::uint8;
+      buffer.shape = is_whole ? tensor->shape : Dims{static_cast<std::int64_t>(buffer.bytes)};
+      if (memory->contents.size() >= buffer.bytes)  // not where there are shapes only
+        buffer.contents = std::make_shared<const std::vector<char>>(
+            memory->contents.begin(), memory->contents.begin() + static_cast<std::ptrdiff_t>(buffer.bytes));
+      buffer.storage = std::make_shared<Storage>(storage->device(), buffer.bytes);
+      stand_ins[storage] = buffer.storage;
       while (!taken.insert(buffer.name).second) buffer.name += "_";
     }
     program.buffers.push_back(std::move(buffer));

@@ -26,8 +26,12 @@ namespace dlprim {
  */
 class ProgramCapture final : public CallListener {
  public:
-  /** Throws ValueError for two inputs that share memory. */
-  explicit ProgramCapture(const std::vector<ProgramTensor>& inputs);
+  /** The contents that constants and states have in the program. They are the part that calls reach, or all
+   * of their memory, which is the same for other sizes of the inputs. */
+  enum class Contents { reached, whole };
+
+  /** Throws ValueError for two inputs that share memory. Under ShapesOnly nothing has contents. */
+  explicit ProgramCapture(const std::vector<ProgramTensor>& inputs, Contents contents = Contents::reached);
   ~ProgramCapture() override;
 
   /** Stops, and gives the program. `named`: names for the memory of constants and states. Throws Error where
@@ -59,6 +63,7 @@ class ProgramCapture final : public CallListener {
   std::vector<ProgramCall> calls_;
   std::vector<std::pair<std::size_t, Tensor>> uploads_;  // the place among calls_, and the destination
   std::vector<ProgramTensor> inputs_;
+  Contents contents_;
   std::vector<std::string> escapes_;
   bool downloads_ = false;
 };

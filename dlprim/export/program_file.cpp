@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "dlprim/core/error.h"
+#include "dlprim/export/program_sizes.h"
 #include "dlprim/export/program_tensors.h"
 #include "dlprim/io/safetensors.h"
 #include "dlprim/runtime/device.h"
@@ -15,10 +16,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = ProgramBuffer::Kind;
 
-constexpr int format_version = 1;
+constexpr int static_version = 1, dynamic_version = 2;  // version 2 has symbols and formulas
 constexpr const char *format_key = "tapecl_format", *program_key = "tapecl_program";
 constexpr const char *tensor_key = "$tensor", *number_key = "$number";
+constexpr const char *size_key = "$size", *real_key = "$real";  // formulas
+constexpr const char* single_name = "float32";
 constexpr int deepest_value = 16;
+constexpr std::size_t most_symbols = 64;
 constexpr const char* kind_names[] = {"temporary", "input", "constant", "state"};
 
 bool has_contents(const ProgramBuffer& buffer) {
@@ -29,16 +33,55 @@ bool has_contents(const ProgramBuffer& buffer) {
 
 class JsonWriter {
  public:
-  explicit JsonWriter(const ExportedProgram& program) {
+  explicit JsonWriter(const ExportedProgram& program) : symbols_(program.symbols) {
     for (const ProgramBuffer& buffer : program.buffers)
       indices_.emplace(buffer.storage.get(), indices_.size());
   }
 
-  Json tensor(const Tensor& t) const {
-    return {indices_.at(t.storage.get()), name(t.dtype), t.shape.vector(), t.strides.vector(), t.offset};
+  Json named(const ProgramTensor& each) {
+    begin(each.varying);
+    return {{"name", each.name}, {"tensor", tensor(each.tensor)}};
   }
 
-  Json list(const std::vector<Argument>& arguments) const {
+  Json arguments(const ProgramCall& call) {
+    begin(call.varying);
+    return list(call.arguments);
+  }
+
+ private:
+  void begin(const std::vector<VaryingNumber>& varying) {
+    varying_ = &varying;
+    place_ = next_ = 0;
+  }
+
+  /** The formula of the next number, or null. */
+  const NumberFormula* formula() {
+    const bool is_here = next_ < varying_->size() && (*varying_)[next_].place == place_;
+    ++place_;
+    return is_here ? &(*varying_)[next_++].formula : nullptr;
+  }
+
+  /** A number of a tensor: a formula is its text. */
+  Json geometry(std::int64_t number) {
+    if (const NumberFormula* found = formula()) return found->numerator.text(symbols_);
+    return number;
+  }
+
+  Json geometry(const Dims& dims) {
+    Json json = Json::array();
+    for (const std::int64_t number : dims) json.push_back(geometry(number));
+    return json;
+  }
+
+  Json tensor(const Tensor& t) {
+    Json json{indices_.at(t.storage.get()), name(t.dtype)};
+    json.push_back(geometry(t.shape));
+    json.push_back(geometry(t.strides));
+    json.push_back(geometry(t.offset));
+    return json;
+  }
+
+  Json list(const std::vector<Argument>& arguments) {
     const bool is_struct = !arguments.empty() && !arguments.front().name.empty();
     Json json = is_struct ? Json::object() : Json::array();
     for (const Argument& argument : arguments) {
@@ -50,32 +93,44 @@ class JsonWriter {
     return json;
   }
 
- private:
-  Json value(const ArgumentValue& value) const {
+  Json value(const ArgumentValue& value) {
     if (std::holds_alternative<std::monostate>(value)) return nullptr;
     if (const auto* flag = std::get_if<bool>(&value)) return *flag;
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+      if (const NumberFormula* found = formula()) return {{size_key, found->numerator.text(symbols_)}};
+      return *whole;
+    }
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
     if (const auto* t = std::get_if<Tensor>(&value)) return {{tensor_key, tensor(*t)}};
     if (const auto* number = std::get_if<double>(&value)) {
+      if (const NumberFormula* found = formula()) return real(*found);
       if (std::isfinite(*number)) return *number;
       return {{number_key, std::isnan(*number) ? "nan" : *number > 0 ? "inf" : "-inf"}};
     }
     return list(std::get<std::vector<Argument>>(value));
   }
 
+  Json real(const NumberFormula& formula) const {
+    Json parts = Json::array({formula.numerator.text(symbols_)});
+    parts.push_back(formula.denominator ? formula.denominator->text(symbols_) : "1");
+    if (formula.is_single) parts.push_back(single_name);
+    return {{real_key, parts}};
+  }
+
+  const std::vector<ProgramSymbol>& symbols_;
   std::unordered_map<const Storage*, std::size_t> indices_;
+  const std::vector<VaryingNumber>* varying_ = nullptr;  // of what is written
+  std::size_t place_ = 0, next_ = 0;
 };
 
-Json named_tensors(const std::vector<ProgramTensor>& tensors, const JsonWriter& writer) {
+Json named_tensors(const std::vector<ProgramTensor>& tensors, JsonWriter& writer) {
   Json json = Json::array();
-  for (const ProgramTensor& each : tensors)
-    json.push_back({{"name", each.name}, {"tensor", writer.tensor(each.tensor)}});
+  for (const ProgramTensor& each : tensors) json.push_back(writer.named(each));
   return json;
 }
 
 Json json_of(const ExportedProgram& program) {
-  const JsonWriter writer(program);
+  JsonWriter writer(program);
   Json buffers = Json::array(), calls = Json::array();
   for (const ProgramBuffer& buffer : program.buffers) {
     Json json{{"kind", kind_names[static_cast<int>(buffer.kind)]}, {"bytes", buffer.bytes}};
@@ -83,16 +138,24 @@ Json json_of(const ExportedProgram& program) {
     buffers.push_back(std::move(json));
   }
   for (const ProgramCall& call : program.calls) {
-    Json json{{"primitive", call.primitive}, {"arguments", writer.list(call.arguments)}};
+    Json json{{"primitive", call.primitive}, {"arguments", writer.arguments(call)}};
     if (!call.operation.empty()) json["operation"] = call.operation;
     if (!call.module.empty()) json["module"] = call.module;
     calls.push_back(std::move(json));
   }
-  return {{"buffers", buffers},
-          {"inputs", named_tensors(program.inputs, writer)},
-          {"outputs", named_tensors(program.outputs, writer)},
-          {"random_advance", program.random_advance},
-          {"calls", calls}};
+  Json json{{"buffers", buffers},
+            {"inputs", named_tensors(program.inputs, writer)},
+            {"outputs", named_tensors(program.outputs, writer)},
+            {"random_advance", program.random_advance},
+            {"calls", calls}};
+  if (program.is_dynamic()) {
+    Json symbols = Json::array();
+    for (const ProgramSymbol& symbol : program.symbols)
+      symbols.push_back({{"name", symbol.name}, {"min", symbol.min}, {"max", symbol.max}});
+    json["symbols"] = std::move(symbols);
+    json["random_advance"] = program.random_formula.text(program.symbols);
+  }
+  return json;
 }
 
 // ---- reading
@@ -128,31 +191,79 @@ std::int64_t whole(const Json& json, const char* what) {
   return json.get<std::int64_t>();
 }
 
-Dims dims(const Json& json, const char* what) {
-  require(json.is_array() && json.size() <= static_cast<std::size_t>(max_rank), what,
-          " must be a list of at most ", max_rank, " numbers");
-  Dims dims;
-  for (const Json& number : json) dims.push_back(whole(number, what));
-  return dims;
-}
-
 class JsonReader {
  public:
-  explicit JsonReader(const ExportedProgram& program) : program_(program) {}
+  explicit JsonReader(const ExportedProgram& program) : program_(program), sizes_(greatest_sizes(program)) {}
 
-  Tensor tensor(const Json& json) const {
+  std::vector<ProgramTensor> named_tensors(const Json& json) {
+    std::vector<ProgramTensor> tensors;
+    for (const Json& each : json) {
+      begin();
+      const Tensor read = tensor(member(each, "tensor"));
+      tensors.push_back({text(member(each, "name"), "a name"), read, std::move(varying_)});
+    }
+    return tensors;
+  }
+
+  ProgramCall call(const Json& json) {
+    begin();
+    ProgramCall call{text(member(json, "primitive"), "a primitive's name"),
+                     {},
+                     text_or_nothing(json, "operation"),
+                     text_or_nothing(json, "module")};
+    const Json& arguments = member(json, "arguments");
+    require(arguments.is_object(), "the arguments of ", call.primitive, " must be an object");
+    call.arguments = list(arguments);
+    call.varying = std::move(varying_);
+    return call;
+  }
+
+  SizeFormula formula(const Json& json, const char* what) const {
+    return SizeFormula::parsed(text(json, what), program_.symbols);
+  }
+
+ private:
+  void begin() {
+    varying_.clear();
+    place_ = 0;
+  }
+
+  /** A number of a tensor, or the text of its formula. */
+  std::int64_t geometry(const Json& json, const char* what) {
+    if (!json.is_string()) {
+      ++place_;
+      return whole(json, what);
+    }
+    return varies({formula(json, what)}).numerator.value(sizes_);
+  }
+
+  const NumberFormula& varies(NumberFormula formula) {
+    require(program_.is_dynamic(), "a formula stands in a program without symbols");
+    varying_.push_back({place_++, std::move(formula)});
+    return varying_.back().formula;
+  }
+
+  Dims dims(const Json& json, const char* what) {
+    require(json.is_array() && json.size() <= static_cast<std::size_t>(max_rank), what,
+            " must be a list of at most ", max_rank, " numbers");
+    Dims dims;
+    for (const Json& number : json) dims.push_back(geometry(number, what));
+    return dims;
+  }
+
+  Tensor tensor(const Json& json) {
     require(json.is_array() && json.size() == 5, "a tensor must be a list of five");
     const std::uint64_t buffer = natural(json[0], "a tensor's buffer");
     require(buffer < program_.buffers.size(), "a tensor lies on buffer ", buffer, " of ",
             program_.buffers.size());
     Tensor tensor{program_.buffers[buffer].storage, dtype_from_name(text(json[1], "a tensor's dtype")),
                   dims(json[2], "a tensor's sizes"), dims(json[3], "a tensor's strides"),
-                  whole(json[4], "a tensor's offset")};
+                  geometry(json[4], "a tensor's offset")};
     bytes_reached(tensor);  // throws for what lies in no memory
     return tensor;
   }
 
-  std::vector<Argument> list(const Json& json, int depth = 0) const {
+  std::vector<Argument> list(const Json& json, int depth = 0) {
     require(depth < deepest_value, "arguments are nested too deep");
     std::vector<Argument> arguments;
     for (const auto& [key, element] : json.items())
@@ -160,23 +271,22 @@ class JsonReader {
     return arguments;
   }
 
-  std::vector<ProgramTensor> named_tensors(const Json& json) const {
-    std::vector<ProgramTensor> tensors;
-    for (const Json& each : json)
-      tensors.push_back({text(member(each, "name"), "a name"), tensor(member(each, "tensor"))});
-    return tensors;
-  }
-
- private:
-  ArgumentValue value(const Json& json, int depth) const {
+  ArgumentValue value(const Json& json, int depth) {
     if (json.is_null()) return {};
     if (json.is_boolean()) return json.get<bool>();
+    place_ += json.is_number() ? 1 : 0;
     if (json.is_number_integer()) return whole(json, "arguments");
     if (json.is_number()) return json.get<double>();
     if (json.is_string()) return json.get<std::string>();
     if (json.is_object() && json.size() == 1) {
       if (json.contains(tensor_key)) return tensor(json.at(tensor_key));
-      if (json.contains(number_key)) return special_number(text(json.at(number_key), "a number"));
+      if (json.contains(size_key))
+        return varies({formula(json.at(size_key), "a formula")}).numerator.value(sizes_);
+      if (json.contains(real_key)) return varies(real_formula(json.at(real_key))).real(sizes_);
+      if (json.contains(number_key)) {
+        ++place_;
+        return special_number(text(json.at(number_key), "a number"));
+      }
     }
     return list(json, depth);
   }
@@ -187,8 +297,28 @@ class JsonReader {
     return text == "inf" ? HUGE_VAL : -HUGE_VAL;
   }
 
+  NumberFormula real_formula(const Json& json) const {
+    require(json.is_array() && (json.size() == 2 || json.size() == 3), "a quotient must be a list of two");
+    require(json.size() == 2 || json[2] == single_name, "a quotient is rounded to ", single_name,
+            " or to nothing");
+    return {formula(json[0], "a numerator"), formula(json[1], "a denominator"), json.size() == 3};
+  }
+
   const ExportedProgram& program_;
+  std::vector<std::int64_t> sizes_;     // the greatest
+  std::vector<VaryingNumber> varying_;  // of what is read
+  std::size_t place_ = 0;
 };
+
+std::vector<ProgramSymbol> read_symbols(const Json& json) {
+  std::vector<ProgramSymbol> symbols;
+  require(!json.empty() && json.size() <= most_symbols, "a dynamic program has from 1 to ", most_symbols,
+          " symbols");
+  for (const Json& each : json)
+    symbols.push_back({text(member(each, "name"), "a symbol's name"), whole(member(each, "min"), "bounds"),
+                       whole(member(each, "max"), "bounds")});
+  return symbols;
+}
 
 Kind kind_named(const std::string& name) {
   for (std::size_t i = 0; i < std::size(kind_names); ++i)
@@ -210,8 +340,9 @@ ProgramBuffer read_buffer(const Json& json, const io::SafetensorsFile& file, Dev
     buffer.shape = Dims(entry.shape);
     require(entry.end - entry.begin == buffer.bytes, "buffer ", buffer.name, " has ", buffer.bytes,
             " bytes, and its tensor ", entry.end - entry.begin);
-    buffer.contents.resize(buffer.bytes);
-    file.read(entry, buffer.contents.data());
+    std::vector<char> contents(buffer.bytes);
+    file.read(entry, contents.data());
+    buffer.contents = std::make_shared<const std::vector<char>>(std::move(contents));
     return buffer;
   }
   throw ValueError(concat("the tensor of buffer ", buffer.name, " is missing"));
@@ -221,8 +352,10 @@ ExportedProgram read_program(const io::SafetensorsFile& file, Device& device) {
   const auto format = file.metadata().find(format_key), found = file.metadata().find(program_key);
   require(format != file.metadata().end() && found != file.metadata().end(),
           "the file holds tensors, and no exported program");
-  require(format->second == std::to_string(format_version), "the program has version ", format->second,
-          " of the format, and this library reads version ", format_version);
+  const bool is_dynamic = format->second == std::to_string(dynamic_version);
+  require(is_dynamic || format->second == std::to_string(static_version), "the program has version ",
+          format->second, " of the format, and this library reads versions ", static_version, " to ",
+          dynamic_version);
   Json json;
   try {
     json = Json::parse(found->second);
@@ -233,17 +366,19 @@ ExportedProgram read_program(const io::SafetensorsFile& file, Device& device) {
   ExportedProgram program;
   for (const Json& buffer : list_member(json, "buffers"))
     program.buffers.push_back(read_buffer(buffer, file, device));
-  const JsonReader reader(program);
+  if (is_dynamic) program.symbols = read_symbols(list_member(json, "symbols"));
+  JsonReader reader(program);
   program.inputs = reader.named_tensors(list_member(json, "inputs"));
   program.outputs = reader.named_tensors(list_member(json, "outputs"));
-  program.random_advance = natural(member(json, "random_advance"), "\"random_advance\"");
-  for (const Json& call : list_member(json, "calls")) {
-    const std::string primitive = text(member(call, "primitive"), "a primitive's name");
-    const Json& arguments = member(call, "arguments");
-    require(arguments.is_object(), "the arguments of ", primitive, " must be an object");
-    program.calls.push_back({primitive, reader.list(arguments), text_or_nothing(call, "operation"),
-                             text_or_nothing(call, "module")});
+  const Json& advance = member(json, "random_advance");
+  if (is_dynamic) {
+    program.random_formula = reader.formula(advance, "\"random_advance\"");
+    program.random_advance =
+        static_cast<std::uint64_t>(program.random_formula.value(greatest_sizes(program)));
+  } else {
+    program.random_advance = natural(advance, "\"random_advance\"");
   }
+  for (const Json& call : list_member(json, "calls")) program.calls.push_back(reader.call(call));
   check_program(program);
   return program;
 }
@@ -257,9 +392,10 @@ void save_program(const ExportedProgram& program, const std::filesystem::path& p
       entries.push_back({buffer.name, info(buffer.dtype).safetensors_name, buffer.shape.vector(), 0, 0});
   io::SafetensorsWriter writer(
       path, std::move(entries),
-      {{format_key, std::to_string(format_version)}, {program_key, json_of(program).dump()}});
+      {{format_key, std::to_string(program.is_dynamic() ? dynamic_version : static_version)},
+       {program_key, json_of(program).dump()}});
   for (const ProgramBuffer& buffer : program.buffers)
-    if (has_contents(buffer)) writer.write(buffer.contents.data(), buffer.contents.size());
+    if (has_contents(buffer)) writer.write(buffer.contents->data(), buffer.contents->size());
   writer.finish();
 }
 

@@ -6,6 +6,7 @@
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
+#include "dlprim/export/program_sizes.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/device.h"
 
@@ -20,13 +21,45 @@ ExportedProgram export_program(const py::function& work, const ocl::NamedTensors
   return ocl::export_program([&] { return work().cast<ocl::NamedTensors>(); }, inputs, named);
 }
 
+/** (name, least size, greatest size) of a dimension. */
+using Bounds = std::tuple<std::string, std::int64_t, std::int64_t>;
+
+ExportedProgram export_dynamic_program(const py::function& work, const ocl::NamedTensors& inputs,
+                                       const std::vector<std::map<int, Bounds>>& dynamic,
+                                       const ocl::NamedTensors& named) {
+  std::vector<ocl::DynamicShape> shapes;
+  for (const std::map<int, Bounds>& given : dynamic) {
+    ocl::DynamicShape& shape = shapes.emplace_back();
+    for (const auto& [dim, bounds] : given)
+      shape[dim] = {std::get<0>(bounds), std::get<1>(bounds), std::get<2>(bounds)};
+  }
+  return ocl::export_program(
+      [&](const std::vector<ocl::Tensor>& tensors) { return work(tensors).cast<ocl::NamedTensors>(); },
+      inputs, shapes, named);
+}
+
+/** The sizes of each dimension: numbers, and texts of formulas. */
+py::tuple shape_of(const ProgramTensor& each, const std::vector<dlprim::ProgramSymbol>& symbols) {
+  py::list shape = py::cast(each.tensor.shape.vector());
+  for (const dlprim::VaryingNumber& one : each.varying)
+    if (one.place < shape.size()) shape[one.place] = one.formula.text(symbols);
+  return py::tuple(shape);
+}
+
 /** (name, shape, dtype) of each. */
-py::list described(const std::vector<ProgramTensor>& tensors) {
+py::list described(const ExportedProgram& program, const std::vector<ProgramTensor>& tensors) {
   py::list list;
   for (const ProgramTensor& each : tensors)
-    list.append(
-        py::make_tuple(each.name, py::tuple(py::cast(each.tensor.shape.vector())), each.tensor.dtype));
+    list.append(py::make_tuple(each.name, shape_of(each, program.symbols), each.tensor.dtype));
   return list;
+}
+
+/** (least, greatest) by name. */
+py::dict symbols_of(const ExportedProgram& program) {
+  py::dict symbols;
+  for (const dlprim::ProgramSymbol& symbol : program.symbols)
+    symbols[py::str(symbol.name)] = py::make_tuple(symbol.min, symbol.max);
+  return symbols;
 }
 
 /** (primitive, operation, module) of each call. */
@@ -37,12 +70,9 @@ py::list calls_of(const ExportedProgram& program) {
   return list;
 }
 
-/** Writes an input: the elements of `given`, which may lie on another device. */
+/** Writes an input of the shape that was set: the elements of `given`, which may lie on another device. */
 void set_input(ProgramRunner& runner, std::size_t i, const ocl::Tensor& given) {
   const ProgramTensor& expected = runner.program().inputs.at(i);
-  dlprim::require<ocl::ValueError>(given.shape() == expected.tensor.shape, "input ", expected.name,
-                                   ": the program was exported for ", expected.tensor.shape, ", got ",
-                                   given.shape());
   dlprim::require<ocl::TypeError>(given.dtype() == expected.tensor.dtype, "input ", expected.name,
                                   ": the program was exported for ", name(expected.tensor.dtype), ", got ",
                                   name(given.dtype()));
@@ -57,6 +87,10 @@ std::vector<ocl::Tensor> run(ProgramRunner& runner, const std::vector<ocl::Tenso
   dlprim::require<ocl::TypeError>(inputs.size() == count, "the program takes ", count, " inputs, got ",
                                   inputs.size());
   const PythonUnlocked unlocked;
+  std::vector<dlprim::Dims> shapes;
+  for (const ocl::Tensor& input : inputs) shapes.push_back(input.shape());
+  sizes_of_inputs(runner.program(), shapes);  // throws before anything has changed
+  for (std::size_t i = 0; i < count; ++i) runner.set_input_shape(i, shapes[i]);
   for (std::size_t i = 0; i < count; ++i) set_input(runner, i, inputs[i]);
   runner.run();
   std::vector<ocl::Tensor> results;
@@ -92,11 +126,13 @@ void bind_export(py::module_& parent) {
 
 What :func:`ocl.export.export` makes; ``print`` shows its calls.)")
       .def_property_readonly(
-          "inputs", [](const ExportedProgram& p) { return described(p.inputs); },
-          "(name, shape, dtype) of each input.")
+          "inputs", [](const ExportedProgram& p) { return described(p, p.inputs); },
+          "(name, shape, dtype) of each input; sizes that follow from symbols are texts.")
       .def_property_readonly(
-          "outputs", [](const ExportedProgram& p) { return described(p.outputs); },
-          "(name, shape, dtype) of each result.")
+          "outputs", [](const ExportedProgram& p) { return described(p, p.outputs); },
+          "(name, shape, dtype) of each result; sizes that follow from symbols are texts.")
+      .def_property_readonly("symbols", &symbols_of,
+                             "(least, greatest) size of each symbol of a dynamic program, by name.")
       .def_property_readonly("calls", &calls_of, "(primitive, operator, module) of each call, in order.")
       .def("__str__", &ExportedProgram::text)
       .def(
@@ -125,11 +161,14 @@ roundings. Constants that changed are named ``folded_0`` and so on.)")
       .def_property_readonly("program", &ProgramRunner::current_program,
                              "The program with its states as they are now. Waits for the device.")
       .def_property_readonly(
-          "inputs", [](const ProgramRunner& r) { return described(r.program().inputs); },
-          "(name, shape, dtype) of each input.")
+          "inputs", [](const ProgramRunner& r) { return described(r.program(), r.program().inputs); },
+          "(name, shape, dtype) of each input; sizes that follow from symbols are texts.")
       .def_property_readonly(
-          "outputs", [](const ProgramRunner& r) { return described(r.program().outputs); },
-          "(name, shape, dtype) of each result.")
+          "outputs", [](const ProgramRunner& r) { return described(r.program(), r.program().outputs); },
+          "(name, shape, dtype) of each result; sizes that follow from symbols are texts.")
+      .def_property_readonly(
+          "symbols", [](const ProgramRunner& r) { return symbols_of(r.program()); },
+          "(least, greatest) size of each symbol of a dynamic program, by name.")
       .def("run", &run, py::arg("inputs"),
            "Enqueues a run with these inputs, in order, and gives the results, which later runs leave alone. "
            "Raises TypeError or ValueError for inputs of other shapes or dtypes than the program's.")
@@ -147,6 +186,10 @@ roundings. Constants that changed are named ``folded_0`` and so on.)")
 
   m.def("export_program", &export_program, py::arg("work"), py::arg("inputs"), py::arg("named"),
         "Calls `work() -> [(name, tensor), ...]` twice and gives its program. See ocl.export.");
+  m.def("export_dynamic_program", &export_dynamic_program, py::arg("work"), py::arg("inputs"),
+        py::arg("dynamic"), py::arg("named"),
+        "Calls `work(tensors) -> [(name, tensor), ...]` with several sizes and gives its program for all. "
+        "`dynamic` has {dimension: (name, least, greatest)} for each input. See ocl.export.");
   m.def(
       "load_program",
       [](const std::filesystem::path& path, const ocl::Device& device) {

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "dlprim/export/passes/passes.h"
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
+#include "dlprim/export/program_sizes.h"
 #include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/device.h"
@@ -38,16 +40,36 @@ std::pair<std::string, std::string> name_and_path(const std::string& text,
   return {tensors.front().name, text};
 }
 
-std::string described(const ProgramTensor& each) {
-  return dlprim::concat(each.name, ": ", name(each.tensor.dtype), each.tensor.shape);
+std::string described(const ProgramRunner& runner, const ProgramTensor& each) {
+  return dlprim::concat(each.name, ": ", text_of_dynamic_geometry(each, runner.program().symbols));
 }
 
-void set_input(ProgramRunner& runner, const std::string& name, const std::string& path) {
+std::size_t index_of_input(const ProgramRunner& runner, const std::string& name) {
+  runner.input(name);  // throws for an unknown name
+  const std::vector<ProgramTensor>& inputs = runner.program().inputs;
+  return static_cast<std::size_t>(std::find_if(inputs.begin(), inputs.end(),
+                                               [&](const ProgramTensor& each) { return each.name == name; }) -
+                                  inputs.begin());
+}
+
+/** Reads the arrays of all inputs, and sets the inputs' shapes. */
+std::map<std::string, NpyArray> read_inputs(ProgramRunner& runner,
+                                            const std::map<std::string, std::string>& paths) {
+  std::map<std::string, NpyArray> arrays;
+  for (const auto& [name, path] : paths) {
+    const std::size_t i = index_of_input(runner, name);
+    const ProgramTensor& input = runner.program().inputs[i];
+    const NpyArray& array = arrays[name] = read_npy(path);
+    require(array.dtype == input.tensor.dtype, "input ", name, ": the program takes ",
+            text_of_dynamic_geometry(input, runner.program().symbols), ", ", path, " has ",
+            dlprim::name(array.dtype), array.shape);
+    runner.set_input_shape(i, array.shape);
+  }
+  return arrays;
+}
+
+void set_input(ProgramRunner& runner, const std::string& name, const NpyArray& array) {
   const Tensor input = runner.input(name);
-  const NpyArray array = read_npy(path);
-  require(array.dtype == input.dtype && array.shape == input.shape, "input ", name, ": the program takes ",
-          dlprim::name(input.dtype), input.shape, ", ", path, " has ", dlprim::name(array.dtype),
-          array.shape);
   dlprim::Queue& queue = runner.device().queue();
   const Tensor ordered = Tensor::empty(runner.device(), input.shape, input.dtype);
   upload(queue, {array.bytes.data(), array.bytes.size()}, ordered);
@@ -88,26 +110,28 @@ struct Options {
   std::string program, device = "ocl:0", save;
   std::vector<std::string> inputs, outputs;
   int repeat = 1;
-  bool show = false, profile = false;
+  bool show = false, profile = false, optimize = false;
 };
 
 void run(const Options& options) {
   const auto start = Clock::now();
   dlprim::Device& device = dlprim::Device::get(options.device);
-  ProgramRunner runner(dlprim::load_program(options.program, device), device);
+  dlprim::ExportedProgram program = dlprim::load_program(options.program, device);
+  if (options.optimize) optimize_program(program);
+  ProgramRunner runner(std::move(program), device);
   if (options.show) return static_cast<void>(std::fputs(runner.program().text().c_str(), stdout));
 
   std::map<std::string, std::string> paths;
   for (const std::string& text : options.inputs)
     paths.insert(name_and_path(text, runner.program().inputs, "--input"));
   for (const ProgramTensor& input : runner.program().inputs)
-    require(paths.count(input.name), "the input ", described(input), " is missing: --input ", input.name,
-            "=FILE.npy");
-  for (const auto& [name, path] : paths) runner.input(name);  // throws for an unknown name
+    require(paths.count(input.name), "the input ", described(runner, input), " is missing: --input ",
+            input.name, "=FILE.npy");
+  const std::map<std::string, NpyArray> arrays = read_inputs(runner, paths);
 
   std::vector<double> times;
   for (int i = 0; i < options.repeat; ++i) {
-    for (const auto& [name, path] : paths) set_input(runner, name, path);
+    for (const auto& [name, array] : arrays) set_input(runner, name, array);
     device.queue().finish();
     const auto began = Clock::now();
     runner.run();
@@ -145,6 +169,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--save", options.save, "write the program with its states after the runs");
   app.add_flag("--profile", options.profile, "where the time of one more run goes");
+  app.add_flag("--optimize", options.optimize,
+               "fold batch norms and constants first; results differ by roundings");
   app.add_flag("--show", options.show, "print the program, and run nothing");
   CLI11_PARSE(app, argc, argv);
   try {

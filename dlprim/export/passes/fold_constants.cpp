@@ -46,6 +46,7 @@ class ConstantFolding {
   const ProgramBuffer& buffer_of(const Tensor& tensor) const { return *buffers_.at(tensor.storage.get()); }
 
   bool is_constant(const ProgramCall& call, const Primitive::Tensors& tensors) const {
+    if (!call.varying.empty()) return false;  // it depends on the sizes of a dynamic program
     if (tensors.read.empty() || !tensors.updated.empty() || draws_numbers(call.arguments)) return false;
     std::size_t read = 0, written = 0;
     for (const Tensor& tensor : tensors.read) {
@@ -91,8 +92,9 @@ class ConstantFolding {
     runner.run();
     for (std::size_t i = 0; i < folded.size(); ++i) {
       ProgramBuffer& buffer = *folded[i];
-      buffer.contents.resize(buffer.bytes);
-      if (buffer.bytes > 0) device.queue().read(runner.output(i), buffer.contents.data(), buffer.bytes);
+      std::vector<char> contents(buffer.bytes);
+      if (buffer.bytes > 0) device.queue().read(runner.output(i), contents.data(), buffer.bytes);
+      buffer.contents = std::make_shared<const std::vector<char>>(std::move(contents));
       const Tensor& result = results_.at(buffer.storage.get());
       const bool is_whole =
           result.is_contiguous() && result.offset == 0 && bytes_reached(result) == buffer.bytes;

@@ -8,6 +8,7 @@
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/export/primitive_table.h"
 #include "dlprim/export/program_tensors.h"
+#include "dlprim/ops/loss/elementwise_loss.h"
 #include "dlprim/ops/pointwise/chain.h"
 #include "dlprim/ops/pointwise/pointwise_backward.h"
 #include "dlprim/ops/pointwise/powers.h"
@@ -98,7 +99,7 @@ std::optional<Piece> piece_of(const ProgramCall& call) {
                     numbers(3), tensors(4));
   }
   if (call.primitive == "pointwise_backward") {
-    const PointwiseOp& op = pointwise_op(text_of_value(argument(0)));
+    const PointwiseOp& op = pointwise_row_named(text_of_value(argument(0)));
     const std::vector<Tensor> gradients = tensors(5);
     for (std::size_t i = 0; i < gradients.size(); ++i)
       if (gradients[i].defined() && passes_gradient(op, i)) return std::nullopt;  // a copy beside it

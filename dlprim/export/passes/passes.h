@@ -3,14 +3,15 @@
 #include "dlprim/export/exported_program.h"
 
 /** \file What makes an exported program smaller or faster. Each pass changes it in place, and leaves a sound
- * program (check_program) that does the same. */
+ * program (check_program) that does the same. Single passes take programs of given shapes; a dynamic program
+ * goes through them at several sizes (program_generalization.h). */
 
 namespace dlprim {
 
-/** The passes that every export goes through: results keep their bits. */
+/** The passes that every export goes through, before formulas are found: results keep their bits. */
 void simplify_program(ExportedProgram& program);
-/** All passes. Results may differ by roundings from what they were; constants that were folded lose their
- * names. */
+/** All passes, over a dynamic program too. Results may differ by roundings from what they were; constants
+ * that were folded lose their names. */
 void optimize_program(ExportedProgram& program);
 
 /** Drops calls whose results nobody reads, and buffers that no call uses. */

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/core/error.h"
+#include "dlprim/ops/pointwise/table.h"
 
 namespace dlprim {
 
@@ -22,6 +23,13 @@ const PointwiseOp& elementwise_loss(std::string_view name) {
       std::find_if(table->begin(), table->end(), [&](const PointwiseOp& op) { return op.name == name; });
   require(found != table->end(), "there is no loss named '", name, "'");
   return *found;
+}
+
+const PointwiseOp& pointwise_row_named(std::string_view name) {
+  const std::vector<PointwiseOp>& operators = pointwise_table();
+  const bool is_operator =
+      std::any_of(operators.begin(), operators.end(), [&](const PointwiseOp& op) { return op.name == name; });
+  return is_operator ? pointwise_op(name) : elementwise_loss(name);
 }
 
 }  // namespace dlprim

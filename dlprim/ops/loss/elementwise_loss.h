@@ -12,4 +12,7 @@ namespace dlprim {
  */
 const PointwiseOp& elementwise_loss(std::string_view name);
 
+/** The row of that name of either table: an operator's (pointwise_op), or a loss's. Throws ValueError. */
+const PointwiseOp& pointwise_row_named(std::string_view name);
+
 }  // namespace dlprim

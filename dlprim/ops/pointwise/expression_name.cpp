@@ -1,4 +1,5 @@
 #include "dlprim/core/error.h"
+#include "dlprim/ops/loss/elementwise_loss.h"
 #include "dlprim/ops/pointwise/chain.h"
 #include "dlprim/ops/pointwise/powers.h"
 #include "dlprim/ops/pointwise/table.h"
@@ -22,7 +23,7 @@ const PointwiseExpression& expression_named(const std::string& name) {
   require(dot != std::string::npos, "expected the name of a pointwise expression, got '", name, "'");
   const std::string row = name.substr(0, dot);
   const PointwiseProgram& program =
-      row == special_powers().name() ? special_powers() : program_of(pointwise_op(row));
+      row == special_powers().name() ? special_powers() : program_of(pointwise_row_named(row));
   for (const PointwiseExpression& expression : program.expressions())
     if (name.compare(dot + 1, std::string::npos, expression.name) == 0) return expression;
   throw ValueError(concat("there is no pointwise expression named '", name, "'"));

@@ -6,7 +6,7 @@ import collections.abc
 import ocl._C
 import os
 import typing
-__all__: list[str] = ['ExportedProgram', 'ProgramRunner', 'export_program', 'load_program']
+__all__: list[str] = ['ExportedProgram', 'ProgramRunner', 'export_dynamic_program', 'export_program', 'load_program']
 class ExportedProgram:
     """
     Work on a device as a list of calls over buffers.
@@ -34,12 +34,17 @@ class ExportedProgram:
     @property
     def inputs(self) -> list:
         """
-        (name, shape, dtype) of each input.
+        (name, shape, dtype) of each input; sizes that follow from symbols are texts.
         """
     @property
     def outputs(self) -> list:
         """
-        (name, shape, dtype) of each result.
+        (name, shape, dtype) of each result; sizes that follow from symbols are texts.
+        """
+    @property
+    def symbols(self) -> dict:
+        """
+        (least, greatest) size of each symbol of a dynamic program, by name.
         """
 class ProgramRunner:
     """
@@ -70,12 +75,12 @@ class ProgramRunner:
     @property
     def inputs(self) -> list:
         """
-        (name, shape, dtype) of each input.
+        (name, shape, dtype) of each input; sizes that follow from symbols are texts.
         """
     @property
     def outputs(self) -> list:
         """
-        (name, shape, dtype) of each result.
+        (name, shape, dtype) of each result; sizes that follow from symbols are texts.
         """
     @property
     def program(self) -> ExportedProgram:
@@ -87,6 +92,15 @@ class ProgramRunner:
         """
         Whether runs enqueue commands that were kept, from the second run on.
         """
+    @property
+    def symbols(self) -> dict:
+        """
+        (least, greatest) size of each symbol of a dynamic program, by name.
+        """
+def export_dynamic_program(work: collections.abc.Callable, inputs: collections.abc.Sequence[tuple[str, ocl._C.Tensor]], dynamic: collections.abc.Sequence[collections.abc.Mapping[int, tuple[str, int, int]]], named: collections.abc.Sequence[tuple[str, ocl._C.Tensor]]) -> ExportedProgram:
+    """
+    Calls `work(tensors) -> [(name, tensor), ...]` with several sizes and gives its program for all. `dynamic` has {dimension: (name, least, greatest)} for each input. See ocl.export.
+    """
 def export_program(work: collections.abc.Callable, inputs: collections.abc.Sequence[tuple[str, ocl._C.Tensor]], named: collections.abc.Sequence[tuple[str, ocl._C.Tensor]]) -> ExportedProgram:
     """
     Calls `work() -> [(name, tensor), ...]` twice and gives its program. See ocl.export.

@@ -24,22 +24,56 @@ the program, which go on from run to run::
     step(x, y)                                  # an optimizer makes its states in the first step
     program = ocl.export(step, (x, y), named=net)
 
+Sizes of the inputs may differ from run to run (:class:`Dim`)::
+
+    batch = ocl.export.Dim("batch", min=1, max=64)
+    program = ocl.export(nn.Linear(3, 2), (x.detach(),), dynamic_shapes={"input": {0: batch}})
+
 ``ocl.export.from_torch`` goes the other way: it makes a module of a program of ``torch.export``.
 """
 
+import dataclasses
 import inspect
 import sys
 import types
 
 import ocl
 from ocl._C._export import ExportedProgram
+from ocl._C._export import export_dynamic_program as _export_dynamic_program
 from ocl._C._export import export_program as _export_program
 from ocl.export.aten.errors import UnsupportedError
 from ocl.export.aten.loading import from_torch
 from ocl.export.aten.table import table as _table
 from ocl.imported import ImportedModule
 
-__all__ = ["ExportedProgram", "UnsupportedError", "export", "from_torch", "operators"]
+__all__ = ["Dim", "ExportedProgram", "UnsupportedError", "export", "from_torch", "operators"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Dim:
+    """A size of inputs that may differ from run to run, from ``min`` to ``max``, both included.
+
+    Dimensions with a ``Dim`` of one name have one size. A program's memory is planned for ``max``, so there
+    is no default. ``name`` is an identifier. Raises ValueError for other names and bounds.
+
+    (torch.export.Dim)
+    """
+
+    name: str
+    _: dataclasses.KW_ONLY
+    max: int
+    min: int = 1
+
+    def __post_init__(self):
+        if not isinstance(self.name, str) or not self.name.isidentifier() or not self.name.isascii():
+            raise ValueError(f"export: Dim: an identifier expected as name, got {self.name!r}")
+        for bound in (self.min, self.max):
+            if not isinstance(bound, int) or isinstance(bound, bool):
+                raise TypeError(f"export: Dim {self.name}: whole numbers expected as bounds, got {bound!r}")
+        if not 0 <= self.min < self.max:
+            raise ValueError(
+                f"export: Dim {self.name}: 0 <= min < max expected, got min={self.min} and max={self.max}"
+            )
 
 
 def operators() -> list[str]:
@@ -84,7 +118,54 @@ def _named_tensors(named) -> list[tuple[str, ocl.Tensor]]:
     return list(named.items())
 
 
-def export(module_or_function, args=(), kwargs=None, *, named=None) -> ExportedProgram:
+def _dimensions(given, name: str, tensor) -> dict[int, tuple[str, int, int]]:
+    """{dimension: (name, min, max)} of an input, of what `dynamic_shapes` says of it."""
+    if given is None:
+        return {}
+    if isinstance(given, (tuple, list)):
+        if len(given) != tensor.ndim:
+            raise ValueError(
+                f"export: dynamic_shapes: input {name} has {tensor.ndim} dimensions, got {len(given)}"
+            )
+        given = dict(enumerate(given))
+    if not isinstance(given, dict):
+        raise TypeError(f"export: dynamic_shapes: a dict expected for {name}, got {type(given).__name__}")
+    found = {}
+    for dim, about in given.items():
+        if about is None:
+            continue
+        if not isinstance(about, Dim):
+            raise TypeError(
+                f"export: dynamic_shapes: an ocl.export.Dim expected for dimension {dim} of {name}, "
+                f"got {type(about).__name__}"
+            )
+        if not isinstance(dim, int) or not -tensor.ndim <= dim < tensor.ndim:
+            raise ValueError(
+                f"export: dynamic_shapes: input {name} has {tensor.ndim} dimensions, and none of index {dim}"
+            )
+        found[dim % tensor.ndim] = (about.name, about.min, about.max)
+    return found
+
+
+def _dynamic(dynamic_shapes, names: list[str], tensors) -> list[dict[int, tuple[str, int, int]]]:
+    """For each input its dimensions that differ."""
+    if isinstance(dynamic_shapes, (tuple, list)):
+        if len(dynamic_shapes) != len(names):
+            raise ValueError(
+                f"export: dynamic_shapes: {len(names)} inputs ({', '.join(names)}), got {len(dynamic_shapes)}"
+            )
+        dynamic_shapes = dict(zip(names, dynamic_shapes, strict=True))
+    if not isinstance(dynamic_shapes, dict):
+        raise TypeError(
+            f"export: dynamic_shapes: a dict or a tuple expected, got {type(dynamic_shapes).__name__}"
+        )
+    for name in dynamic_shapes:
+        if name not in names:
+            raise ValueError(f"export: dynamic_shapes: no input {name!r} among {', '.join(names)}")
+    return [_dimensions(dynamic_shapes.get(n), n, t) for n, t in zip(names, tensors, strict=True)]
+
+
+def export(module_or_function, args=(), kwargs=None, *, dynamic_shapes=None, named=None) -> ExportedProgram:
     """The work of a call ``module_or_function(*args, **kwargs)`` as a program for inputs of these shapes.
 
     The arguments are tensors, and become the program's inputs under the names of the parameters; results
@@ -98,6 +179,13 @@ def export(module_or_function, args=(), kwargs=None, *, named=None) -> ExportedP
     change from one call to the next. The error says what it was: Adam counts steps on the host unless it is
     ``capturable``. The memory of all intermediate results is held meanwhile.
 
+    ``dynamic_shapes`` names the sizes that may differ from run to run, each a :class:`Dim`:
+    ``{"x": {0: Dim("batch", max=64)}}`` by the inputs' names, or a tuple with an entry for each input. The
+    example's sizes have to lie within the bounds. The function is called with more sizes then, mostly under
+    ``shapes_only``: what it keeps from such a call, a cache say, has no elements. Every number that differs
+    becomes a formula of the sizes. The error names the call, the argument and the numbers where none fits,
+    and where the calls themselves depend on the sizes (``if x.shape[0] > 3``).
+
     (torch.export.export)
     """
     kwargs = kwargs or {}
@@ -110,14 +198,23 @@ def export(module_or_function, args=(), kwargs=None, *, named=None) -> ExportedP
             raise TypeError(f"export: expected tensors as arguments, got {type(value).__name__}")
     names = _input_names(module_or_function, len(args), kwargs)
 
-    def work():
-        return _named_results(module_or_function(*args, **kwargs))
+    inputs = list(zip(names, values, strict=True))
+    dynamic = [] if dynamic_shapes is None else _dynamic(dynamic_shapes, names, values)
 
-    if is_module:
-        named = module_or_function if named is None else named
-        with ocl.no_grad():
-            return _export_program(work, list(zip(names, values, strict=True)), _named_tensors(named))
-    return _export_program(work, list(zip(names, values, strict=True)), _named_tensors(named))
+    def work(tensors=values):
+        given = dict(zip(kwargs, tensors[len(args) :], strict=True))
+        return _named_results(module_or_function(*tensors[: len(args)], **given))
+
+    def exported():
+        if any(dynamic):
+            return _export_dynamic_program(work, inputs, dynamic, _named_tensors(named))
+        return _export_program(work, inputs, _named_tensors(named))
+
+    if not is_module:
+        return exported()
+    named = module_or_function if named is None else named
+    with ocl.no_grad():
+        return exported()
 
 
 class _CallableModule(types.ModuleType):

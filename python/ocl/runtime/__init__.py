@@ -12,7 +12,11 @@ class Program:
 
     Temporaries, inputs and results share memory that is planned once. The first run builds what kernels
     lack and chooses implementations; later ones enqueue what was kept. It must not be called by two threads
-    at once."""
+    at once.
+
+    A dynamic program (``ocl.export``'s ``dynamic_shapes``) takes inputs of all sizes within its bounds, which
+    ``symbols`` tells. Its memory is planned for the greatest; what a shape needs is kept for the 16 that came
+    last."""
 
     def __init__(self, program: ExportedProgram, device="ocl:0"):
         self._runner = _ProgramRunner(program, ocl.device(device))
@@ -23,8 +27,8 @@ class Program:
     def __call__(self, *args, **kwargs):
         """A run's result: a tensor, or a tuple of tensors. They are copies, which later runs leave alone.
 
-        Raises TypeError for missing, surplus and unknown inputs and other dtypes, ValueError for other
-        shapes."""
+        Raises TypeError for missing, surplus and unknown inputs and other dtypes, ValueError for shapes that
+        the program was not exported for; it names the dimension, its size and the bounds."""
         results = self._runner.run(self._in_order(args, kwargs))
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -66,8 +70,13 @@ class Program:
         return {"arena": self._runner.arena_bytes, "lower_bound": self._runner.arena_lower_bound}
 
     @property
+    def symbols(self) -> dict:
+        """(least, greatest) size of each symbol of a dynamic program, by name; empty for given shapes."""
+        return self._runner.symbols
+
+    @property
     def replays(self) -> bool:
-        """Whether runs enqueue commands that were kept, from the second run on."""
+        """Whether the next run of these shapes enqueues commands that were kept, from the second run on."""
         return self._runner.replays
 
 

@@ -74,6 +74,42 @@ TEST_F(ExportedPrograms, ForwardGivesTheBitsOfEagerForOtherInputs) {
   EXPECT_TRUE(runner.replays());
 }
 
+TEST_F(ExportedPrograms, DynamicShapesGiveTheBitsOfEagerAtOtherSizes) {
+  nn::Sequential net = small_net();
+  net.eval();
+  const Dim batch{"batch", 1, 6};
+  const NoGradGuard no_grad;
+  const auto work = [&](const std::vector<Tensor>& inputs) { return NamedTensors{{"y", net(inputs[0])}}; };
+  const ExportedProgram program =
+      from_file(export_program(work, {{"x", randn({3, 1, 28, 28})}}, {{{0, batch}}}, net.state_dict()));
+  ASSERT_EQ(program.symbols.size(), 1u);
+  EXPECT_NE(program.text().find("x: float32[batch, 1, 28, 28]"), std::string::npos) << program.text();
+  ProgramRunner runner(program, *device_of_test());
+  const std::size_t arena = runner.plan().bytes;
+  for (const std::int64_t size : {6, 1, 2, 2, 2, 5, 6}) {
+    const Tensor x = randn({size, 1, 28, 28});
+    runner.set_input_shape(0, x.shape());
+    set_input(runner, "x", x);
+    runner.run();
+    EXPECT_EQ(bytes(runner.output("y")), net(x).to_bytes()) << "batch " << size;
+  }
+  EXPECT_EQ(runner.plan().bytes, arena);
+  expect_error<ValueError>([&] { runner.set_input_shape(0, {7, 1, 28, 28}); },
+                           "batch, is 7, and must be from 1 to 6");
+  expect_error<ValueError>([&] { runner.set_input_shape(0, {6, 1, 28}); }, "got [6, 1, 28]");
+  expect_error<ValueError>([&] { export_program(work, {{"x", randn({8, 1, 28, 28})}}, {{{0, batch}}}); },
+                           "dimension 0 of input x is 8");
+  expect_error<Error>(
+      [&] {
+        export_program(
+            [](const std::vector<Tensor>& x) {
+              return NamedTensors{{"y", x[0].size(0) > 3 ? exp(x[0]) : sin(x[0])}};
+            },
+            {{"x", randn({4, 2})}}, {{{0, batch}}});
+      },
+      "differs with the sizes");
+}
+
 TEST_F(ExportedPrograms, ATrainingStepGivesTheBitsOfEagerOverManyRunsAndResumes) {
   manual_seed(5);
   nn::Sequential net = small_net();

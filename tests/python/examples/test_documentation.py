@@ -128,6 +128,10 @@ def torch_graph():
     return {"torch": torch, "step": step, "first_batches": batches, "loader": batches}
 
 
+def net_of_pictures():
+    return {"ocl": ocl, "net": models.resnet18().eval()}
+
+
 def saved_program():
     ocl.export(nn.Linear(3, 2), (ocl.zeros(1, 3),)).save("resnet18.ocl")
     return {"ocl": ocl, "picture": ocl.zeros(1, 3)}
@@ -194,9 +198,10 @@ SETTINGS = {
     "docs/data.md#1": pinned_batch,
     "docs/data.md#2": resumed_training,
     "docs/deploy.md#0": weights_of_resnet,
-    "docs/deploy.md#1": saved_program,
-    "docs/deploy.md#2": step_to_export,
-    "docs/deploy.md#3": dict,
+    "docs/deploy.md#1": net_of_pictures,
+    "docs/deploy.md#2": saved_program,
+    "docs/deploy.md#3": step_to_export,
+    "docs/deploy.md#4": dict,
     "docs/distributed.md#0": data_parallel,
     "docs/distributed.md#1": parts_of_a_batch,
     "docs/distributed.md#2": sharded_optimizer,

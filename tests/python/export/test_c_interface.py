@@ -91,6 +91,20 @@ class Program:
             results.append(result)
         return results
 
+    def reshape(self, i, *shape):
+        """The status of setting an input's shape."""
+        sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+        return self.library.tapecl_set_input_shape(self.handle, ctypes.c_size_t(i), sizes, len(shape))
+
+    def bounds(self, i, dimension):
+        name, least, greatest = ctypes.c_char_p(), ctypes.c_int64(), ctypes.c_int64()
+        self.check(
+            self.library.tapecl_input_bounds(
+                self.handle, ctypes.c_size_t(i), dimension, *map(ctypes.byref, (name, least, greatest))
+            )
+        )
+        return name.value.decode(), least.value, greatest.value
+
     def state(self, name, shape):
         result, size = np.empty(shape, np.float32), ctypes.c_size_t()
         self.check(self.library.tapecl_get_state(self.handle, name.encode(), None, ctypes.byref(size)))
@@ -148,6 +162,76 @@ def test_a_hundred_training_steps_give_the_same_bits(library, tmp_path):
         assert loss.tobytes() == step(ocl.tensor(x), ocl.tensor(y)).detach().numpy().tobytes()
     for name, parameter in net.named_parameters():
         assert program.state(name, tuple(parameter.shape)).tobytes() == parameter.detach().numpy().tobytes()
+    program.free()
+
+
+def pooled_net():
+    ocl.manual_seed(1)
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3, 2),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(4, 10),
+    ).eval()
+
+
+DYNAMIC = {"input": {0: ocl.export.Dim("batch", max=5), 2: ocl.export.Dim("height", min=5, max=20)}}
+
+
+def test_dynamic_shapes_give_the_same_bits(library, tmp_path):
+    net = pooled_net()
+    random = np.random.default_rng(0)
+    ocl.export(net, (ocl.zeros(3, 1, 8, 8),), dynamic_shapes=DYNAMIC).save(tmp_path / "net.ocl")
+    program = Program(library, tmp_path / "net.ocl")
+    assert program.bounds(0, 0) == ("batch", 1, 5) and program.bounds(0, 2) == ("height", 5, 20)
+    assert program.bounds(0, 1) == ("", 1, 1) and program.bounds(0, 3) == ("", 8, 8)
+    x = random.standard_normal((5, 1, 20, 8)).astype(np.float32)  # the greatest, which hold at first
+    with ocl.no_grad():
+        assert program(x)[0].tobytes() == net(ocl.tensor(x)).numpy().tobytes()
+    for batch, height in [(1, 5), (5, 20), (2, 13), (2, 13), (2, 13), (4, 6), (1, 20)]:
+        x = random.standard_normal((batch, 1, height, 8)).astype(np.float32)
+        assert program.reshape(0, *x.shape) == OK
+        with ocl.no_grad():
+            assert program(x)[0].tobytes() == net(ocl.tensor(x)).numpy().tobytes()
+    program.free()
+
+
+def test_dynamic_shapes_have_errors(library, tmp_path):
+    work = lambda x, y: x.sum(1) + y  # noqa: E731
+    batch = ocl.export.Dim("batch", max=5)
+    ocl.export(work, (ocl.zeros(3, 2), ocl.zeros(3)), dynamic_shapes=({0: batch}, {0: batch})).save(
+        tmp_path / "sum.ocl"
+    )
+    program = Program(library, tmp_path / "sum.ocl")
+
+    def message():
+        return library.tapecl_last_error().decode()
+
+    for shape, said in [
+        ((6, 2), "dimension 0, batch, is 6, and must be from 1 to 5"),
+        ((0, 2), "dimension 0, batch, is 0"),
+        ((3, 4), "dimension 1 is 4, and must be 2"),
+        ((3,), "got [3]"),
+        ((1,) * 9, "got 9"),
+    ]:
+        assert program.reshape(0, *shape) == ARGUMENT
+        assert said in message()
+    assert program.reshape(7, 1) == ARGUMENT and "none of index 7" in message()
+    assert library.tapecl_set_input_shape(program.handle, ctypes.c_size_t(0), None, 2) == ARGUMENT
+    assert library.tapecl_set_input_shape(None, ctypes.c_size_t(0), None, 0) == ARGUMENT
+    assert program.reshape(0, 3, 2) == OK and program.reshape(1, 4) == OK
+    assert library.tapecl_run(program.handle) == ARGUMENT
+    assert "batch" in message() and "another input" in message()
+    assert program.reshape(1, 3) == OK
+    x, y = np.ones((3, 2), np.float32), np.arange(3, dtype=np.float32)
+    np.testing.assert_array_equal(program(x, y)[0], y + 2)
+    values = (ctypes.c_float * 10)()
+    assert (
+        library.tapecl_set_input(program.handle, ctypes.c_size_t(0), values, ctypes.c_size_t(40)) == ARGUMENT
+    )
+    assert message() == "input x has 24 bytes, got 40"
     program.free()
 
 
@@ -215,6 +299,33 @@ def test_tapecl_run_reads_and_writes_arrays(tmp_path):
     assert other.returncode == 1 and "takes float32" in other.stderr
     (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00\xff\xff")
     assert run(tool, tmp_path / "net.ocl", "-i", tmp_path / "x.npy").returncode == 1
+
+
+def test_tapecl_run_takes_sizes_from_arrays(tmp_path):
+    net = pooled_net()
+    ocl.export(net, (ocl.zeros(3, 1, 8, 8),), dynamic_shapes=DYNAMIC).save(tmp_path / "net.ocl")
+    tool, random = BUILD / "tools/tapecl-run", np.random.default_rng(0)
+    files = [tmp_path / "net.ocl", "-i", tmp_path / "x.npy", "-o", tmp_path / "y.npy"]
+    for shape in [(1, 1, 5, 8), (5, 1, 20, 8), (2, 1, 11, 8)]:
+        x = random.standard_normal(shape).astype(np.float32)
+        np.save(tmp_path / "x.npy", x)
+        with ocl.no_grad():
+            expected = net(ocl.tensor(x)).numpy()
+        made = run(tool, *files, "--repeat", 3)
+        assert made.returncode == 0, made.stderr
+        assert np.load(tmp_path / "y.npy").tobytes() == expected.tobytes()
+        made = run(tool, *files, "--optimize")
+        assert made.returncode == 0, made.stderr
+        np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected, rtol=1e-4, atol=1e-5)
+    np.save(tmp_path / "x.npy", np.zeros((6, 1, 8, 8), np.float32))
+    made = run(tool, *files)
+    assert made.returncode == 1 and "batch, is 6, and must be from 1 to 5" in made.stderr
+    shown = run(tool, tmp_path / "net.ocl", "--show").stdout
+    assert shown.startswith("program(input: float32[batch, 1, height, 8]):\n  batch: from 1 to 5\n")
+    assert "batch_norm_forward" in shown
+    assert "batch_norm_forward" not in run(tool, tmp_path / "net.ocl", "--show", "--optimize").stdout
+    missing = run(tool, tmp_path / "net.ocl")
+    assert missing.returncode == 1 and "input: float32[batch, 1, height, 8] is missing" in missing.stderr
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int64, np.int32, np.uint8, np.bool_])
