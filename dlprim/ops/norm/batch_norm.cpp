@@ -21,11 +21,11 @@ std::int64_t per_channel(const BatchNormExtents& e) {
   return static_cast<std::int64_t>(e.batch) * e.plane;
 }
 
-constexpr const char* file = "ops/norm/batch_norm.cl";
+constexpr const char *file = "ops/norm/batch_norm.cl", *columns_file = "ops/norm/batch_norm_columns.cl";
 
 Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x,
-                    const PointwiseOp* activation = nullptr) {
-  return queue.kernel(file, kernel, dtype_defines(x.dtype).append(epilogue_defines(activation)));
+                    const PointwiseOp* activation = nullptr, const char* source = file) {
+  return queue.kernel(source, kernel, dtype_defines(x.dtype).append(epilogue_defines(activation)));
 }
 
 BatchNormExtents extents_of(Queue& queue, const char* op, const Tensor& x) {
@@ -204,6 +204,34 @@ void run_by_planes(Queue& queue, const Problem& p) {
   p.launch(queue, norm_kernel(queue, Problem::kernel, p.x, p.activation()), share_range(queue, p.x.numel()));
 }
 
+/** Rows of channels, sixteen channels at a time. */
+template <class Problem>
+struct RowsOfChannels {
+  static bool can_take(const DeviceInfo& device, const Problem& p) {
+    return device.runs_cpu_kernels() && p.e.plane == 1 && p.e.batch > 1;
+  }
+  static double expected_cost(const DeviceInfo&, const Problem& p) {
+    return static_cast<double>(p.x.numel()) / 8;
+  }
+  static Kernel& kernel(Queue& queue, const Problem& p) {
+    return norm_kernel(queue, Problem::kernel, p.x, p.activation(), columns_file);
+  }
+
+  /** Work items share the rows, and where they are few the channels. */
+  static void run_sums(Queue& queue, const Problem& p) {
+    BatchNormExtents e = p.e;
+    constexpr cl_int least_rows = 64;
+    const cl_int items = 8 * queue.device().info().compute_units, sixteens = (e.channels + 15) / 16;
+    const cl_int blocks = std::min(sixteens, items);
+    e.parts = std::clamp((items + blocks - 1) / blocks, 1, std::max(1, e.batch / least_rows));
+    p.launch(queue, kernel(queue, p), e,
+             {blocks, Range::linear(static_cast<std::int64_t>(e.parts) * blocks, 1)});
+  }
+  static void run_rows(Queue& queue, const Problem& p) {
+    p.launch(queue, kernel(queue, p), share_range(queue, p.x.numel()));
+  }
+};
+
 /** Work items take `width` neighbours at a time. */
 template <class Problem, std::int64_t width>
 struct InVectors {
@@ -244,19 +272,23 @@ struct InVectors {
 };
 
 template <class Problem>
-std::array<Implementation<Problem>, 3> sums_of_channels() {
+std::array<Implementation<Problem>, 4> sums_of_channels() {
+  using Rows = RowsOfChannels<Problem>;
   using One = InVectors<Problem, 1>;
   using Four = InVectors<Problem, 4>;
   return {{{"cpu_images", runs_cpu_kernels<Problem>, cost_by_element<Problem>, run_by_images<Problem>},
+           {"cpu_columns", Rows::can_take, Rows::expected_cost, Rows::run_sums},
            {"simt_elements", One::can_take, One::expected_cost, One::run_sums},
            {"simt_vectors", Four::can_take, Four::expected_cost, Four::run_sums}}};
 }
 
 template <class Problem>
-std::array<Implementation<Problem>, 3> element_by_element() {
+std::array<Implementation<Problem>, 4> element_by_element() {
+  using Rows = RowsOfChannels<Problem>;
   using One = InVectors<Problem, 1>;
   using Four = InVectors<Problem, 4>;
   return {{{"cpu_planes", runs_cpu_kernels<Problem>, cost_by_element<Problem>, run_by_planes<Problem>},
+           {"cpu_columns", Rows::can_take, Rows::expected_cost, Rows::run_rows},
            {"simt_elements", One::can_take, One::expected_cost, One::run_elements},
            {"simt_vectors", Four::can_take, Four::expected_cost, Four::run_elements}}};
 }
