@@ -90,11 +90,12 @@ bool can_take(const DeviceInfo& device, const GemmProblem& p) {
 /** Measured beside cpu_tiles on two Zen 4 cores: 4 to 20 lines that lie along the depth take 0.4 to 0.8 of
  * their time; across it 0.4 to 0.7 where a matrix comes from memory, and up to 1.8 where caches hold it. */
 double expected_cost(const DeviceInfo&, const GemmProblem& p) {
-  constexpr std::int64_t most_few = 20, cached = 16 * 1024 * 1024;
+  constexpr std::int64_t most_few = 20, least_depth = 16, cached = 16 * 1024 * 1024;
   const Operands o(p);
   const bool is_cached =
       p.batches * o.many.count * p.k * static_cast<std::int64_t>(size_of(p.c.dtype)) <= cached;
-  const bool wins = o.few.count <= most_few && (o.are_along_depth() || !is_cached);
+  const bool fills_vectors = o.are_along_depth() && p.k >= least_depth;
+  const bool wins = o.few.count <= most_few && (fills_vectors || (!o.are_along_depth() && !is_cached));
   return p.multiply_adds() * (wins ? 0.6 : 2);
 }
 

@@ -120,6 +120,8 @@ inline int has_spread_labels(LossLabels labels) { return labels.has_probabilitie
 #define SOFTMAX(logit, normalizer) exp((logit) - (normalizer).x - (normalizer).y)
 
 #if SHAPE_CPU
+#include "core/log_sum.cl"
+
 // The normalizer of consecutive logits, sixteen at a time.
 inline REAL2 row_normalizer(const __global STORAGE *x, int n) {
   const int whole = n & ~15;
@@ -134,7 +136,7 @@ inline REAL2 row_normalizer(const __global STORAGE *x, int n) {
     total += sum;
   }
   if (whole < n) total += EXP16(tail - top);
-  return (REAL2)(top, log(sum16(total)));
+  return (REAL2)(top, LOG1(sum16(total)));
 }
 #endif
 

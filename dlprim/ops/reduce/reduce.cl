@@ -200,67 +200,70 @@ static FINISHED_T finish(const TOTAL_T x, const wide_t n, const wide_t s, const 
   }
 #endif
 
-// One work item joins one split of one output; lanes run along the innermost reduced dimension.
+// One work item joins one split of its share of the outputs, one after another: a work group costs PoCL as much time as
+// 64 elements do. Lanes run along the innermost reduced dimension.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
   BIND_INPUT;
   BIND_PARTIAL;
   LAYOUT_COPY
   SPLIT_BIND
-  const index_t output = get_global_id(0);
-  const index_t base = offset_of(output, kept_size, kept_stride);
+  const index_t share = (outputs + get_global_size(0) - 1) / get_global_size(0), mine = get_global_id(0) * share;
+  for (index_t output = mine; output < min(outputs, mine + share); ++output) {
+    const index_t base = offset_of(output, kept_size, kept_stride);
 #if IS_INDEXED
-  indexed_t total = IDENTITY;
-  for (index_t element = first; element < last;) {
-    const index_t column = element % reduced_size[0];
-    const index_t count = min(min(reduced_size[0] - column, last - element), (index_t)(CHAIN * LANES));
-    const index_t start = base + offset_of(element, reduced_size, reduced_stride);
-    if (reduced_stride[0] == 1)
-      FIND_EXTREME(total, start, 1, element, count)
-    else
-      FIND_EXTREME(total, start, reduced_stride[0], element, count)
-    element += count;
-  }
-  FINISH_OUTPUT(output, total)
+    indexed_t total = IDENTITY;
+    for (index_t element = first; element < last;) {
+      const index_t column = element % reduced_size[0];
+      const index_t count = min(min(reduced_size[0] - column, last - element), (index_t)(CHAIN * LANES));
+      const index_t start = base + offset_of(element, reduced_size, reduced_stride);
+      if (reduced_stride[0] == 1)
+        FIND_EXTREME(total, start, 1, element, count)
+      else
+        FIND_EXTREME(total, start, reduced_stride[0], element, count)
+      element += count;
+    }
+    FINISH_OUTPUT(output, total)
 #else
-  const T s = SHIFT_OF(output);
-  BLOCK_T block[LANES];
-  TOTAL_T total[LANES];
-  for (int l = 0; l < LANES; ++l) block[l] = IDENTITY, total[l] = TO_TOTAL(block[l]);
-  int in_block = 0;
-  for (index_t element = first; element < last;) {
-    const index_t column = element % reduced_size[0];
-    const index_t count = min(reduced_size[0] - column, last - element);
-    const index_t row = base + offset_of(element, reduced_size, reduced_stride);
-    index_t i = 0;
-    while (i + LANES <= count) {
-      const index_t stop = min(count - count % LANES, i + (CHAIN - in_block) * LANES);
-      const index_t from = i;
-      if (reduced_stride[0] == 1) {
-        for (; i < stop; i += LANES)
-          for (int l = 0; l < LANES; ++l) block[l] = join_blocks(block[l], ELEMENT(row + i + l, (long)element + i + l, s));
-      } else {
-        for (; i < stop; i += LANES)
-          for (int l = 0; l < LANES; ++l)
-            block[l] = join_blocks(block[l], ELEMENT(row + (i + l) * reduced_stride[0], (long)element + i + l, s));
+    const T s = SHIFT_OF(output);
+    BLOCK_T block[LANES];
+    TOTAL_T total[LANES];
+    for (int l = 0; l < LANES; ++l) block[l] = IDENTITY, total[l] = TO_TOTAL(block[l]);
+    int in_block = 0;
+    for (index_t element = first; element < last;) {
+      const index_t column = element % reduced_size[0];
+      const index_t count = min(reduced_size[0] - column, last - element);
+      const index_t row = base + offset_of(element, reduced_size, reduced_stride);
+      index_t i = 0;
+      while (i + LANES <= count) {
+        const index_t stop = min(count - count % LANES, i + (CHAIN - in_block) * LANES);
+        const index_t from = i;
+        if (reduced_stride[0] == 1) {
+          for (; i < stop; i += LANES)
+            for (int l = 0; l < LANES; ++l) block[l] = join_blocks(block[l], ELEMENT(row + i + l, (long)element + i + l, s));
+        } else {
+          for (; i < stop; i += LANES)
+            for (int l = 0; l < LANES; ++l)
+              block[l] = join_blocks(block[l], ELEMENT(row + (i + l) * reduced_stride[0], (long)element + i + l, s));
+        }
+        in_block += (i - from) / LANES;
+        if (in_block >= CHAIN) {
+          for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
+          in_block = 0;
+        }
       }
-      in_block += (i - from) / LANES;
-      if (in_block >= CHAIN) {
+      for (int l = 0; i < count; ++i, ++l)
+        block[l] = join_blocks(block[l], ELEMENT(row + i * reduced_stride[0], (long)element + i, s));
+      if (++in_block >= CHAIN) {
         for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
         in_block = 0;
       }
+      element += count;
     }
-    for (int l = 0; i < count; ++i, ++l)
-      block[l] = join_blocks(block[l], ELEMENT(row + i * reduced_stride[0], (long)element + i, s));
-    if (++in_block >= CHAIN) {
-      for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
-      in_block = 0;
-    }
-    element += count;
-  }
-  for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
-  JOIN_LANES(total)
-  FINISH_OUTPUT(output, total[0])
+    for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
+    JOIN_LANES(total)
+    FINISH_OUTPUT(output, total[0])
 #endif
+  }
 }
 
 // One work item joins one split of up to COLUMN_VECTORS times LANES neighbouring outputs, block of rows by block of

@@ -121,8 +121,10 @@ Plan cpu_plan(const Space& space, const DeviceInfo& device) {
   Plan plan{};
   plan.step = is_columnwise(space) || has_short_rows(space) ? columns : rows;
   plan.lanes = plan.lines = 1;
-  plan.groups =
-      plan.step == rows ? space.outputs : ceil_div(space.outputs, std::int64_t{column_vectors * cpu_lanes});
+  const std::int64_t outputs_of_item =
+      plan.step == rows ? std::max<std::int64_t>(least_split / std::max<std::int64_t>(space.elements, 1), 1)
+                        : column_vectors * cpu_lanes;
+  plan.groups = ceil_div(space.outputs, outputs_of_item);
   split(plan, space, 4 * device.compute_units, plan.step == rows ? least_split : 512);
   return plan;
 }

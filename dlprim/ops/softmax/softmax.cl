@@ -11,6 +11,7 @@
 #define ROW_ARGS const long outer, const int n, const int inner, const int take_log
 
 #if SHAPE_CPU
+#include "core/log_sum.cl"
 
 inline REAL row_maximum(const __global STORAGE *x, int n) {
   const int whole = n & ~15;
@@ -43,7 +44,7 @@ inline void forward_row(const __global STORAGE *restrict x, __global STORAGE *re
   }
   const REAL sum = sum16(total);
   if (take_log) {
-    const REAL16 log_sum = log(sum);
+    const REAL16 log_sum = LOG1(sum);
     for (int i = 0; i < whole; i += 16) STORE16(y, i, LOAD16(x, i) - top - log_sum);
     if (whole < n) STORE_UP_TO16(y, whole, n - whole, LOAD_UP_TO16(x, whole, n - whole, 0) - top - log_sum);
     return;
@@ -82,16 +83,27 @@ inline void backward_row(const __global STORAGE *restrict dy, const __global STO
   }
 }
 
-// Up to sixteen neighbouring rows at once; `lanes` of them exist.
-#define LOAD_LANES(p, i) (lanes == 16 ? LOAD16(p, i) : LOAD_UP_TO16(p, i, lanes, 0))
-#define STORE_LANES(p, i, v) \
-  if (lanes == 16)           \
-    STORE16(p, i, v);        \
-  else                       \
-    STORE_UP_TO16(p, i, lanes, v)
+inline REAL16 load_apart16(const __global STORAGE *p, int n, int step) {
+  REAL lanes[16];
+  for (int lane = 0; lane < 16; ++lane) lanes[lane] = lane < n ? (REAL)LOAD(p, lane * step) : 0;
+  return vload16(0, lanes);
+}
+inline void store_apart16(__global STORAGE *p, int n, int step, REAL16 value) {
+  REAL lanes[16];
+  vstore16(value, 0, lanes);
+  for (int lane = 0; lane < n; ++lane) STORE(p, lane * step, lanes[lane]);
+}
+
+// Up to sixteen neighbouring rows at once, `step` apart; `lanes` of them exist.
+#define LOAD_LANES(p, i) (step == 1 && lanes == 16 ? LOAD16(p, i) : load_apart16((p) + (i), lanes, step))
+#define STORE_LANES(p, i, v)     \
+  if (step == 1 && lanes == 16)  \
+    STORE16(p, i, v);            \
+  else                           \
+    store_apart16((p) + (i), lanes, step, v)
 
 inline void forward_lanes(const __global STORAGE *restrict x, __global STORAGE *restrict y, int n, int inner, int lanes,
-                          int take_log) {
+                          int step, int take_log) {
   REAL16 top = -INFINITY, total = 0;
   for (int i = 0; i < n; ++i) top = fmax(top, LOAD_LANES(x, (long)i * inner));
   for (int start = 0; start < n; start += CHAIN) {
@@ -99,7 +111,7 @@ inline void forward_lanes(const __global STORAGE *restrict x, __global STORAGE *
     for (int i = start; i < min(n, start + CHAIN); ++i) sum += EXP16(LOAD_LANES(x, (long)i * inner) - top);
     total += sum;
   }
-  const REAL16 log_sum = take_log ? log(total) : (REAL16)0;
+  const REAL16 log_sum = take_log ? LOG16(total) : (REAL16)0;
   for (int i = 0; i < n; ++i) {
     const REAL16 shifted = LOAD_LANES(x, (long)i * inner) - top;
     const REAL16 result = take_log ? shifted - log_sum : EXP16(shifted) / total;
@@ -108,7 +120,8 @@ inline void forward_lanes(const __global STORAGE *restrict x, __global STORAGE *
 }
 
 inline void backward_lanes(const __global STORAGE *restrict dy, const __global STORAGE *restrict y,
-                           __global STORAGE *restrict dx, int n, int inner, int lanes, int of_log) {
+                           __global STORAGE *restrict dx, int n, int inner, int lanes, int step,
+                           int of_log) {
   REAL16 total = 0;
   for (int start = 0; start < n; start += CHAIN) {
     REAL16 sum = 0;
@@ -126,31 +139,34 @@ inline void backward_lanes(const __global STORAGE *restrict dy, const __global S
 }
 
 // Calls CALL(first element of the rows, how many lanes) for this work item's share of the rows.
-#define FOR_MY_ROWS(CALL)                                                         \
-  const int strips = inner == 1 ? 1 : (inner + 15) / 16;                          \
-  const long tasks = outer * strips;                                              \
-  const long end = tasks * (get_global_id(0) + 1) / get_global_size(0);           \
+// Short rows go side by side too: a row alone would leave most of a vector empty.
+#define SHORT_ROW 16
+#define FOR_MY_ROWS(CALL)                                                               \
+  const int is_short = inner == 1 && n <= SHORT_ROW, step = is_short ? n : 1;           \
+  const int strips = inner == 1 ? 1 : (inner + 15) / 16;                                \
+  const long tasks = is_short ? (outer + 15) / 16 : outer * strips;                     \
+  const long end = tasks * (get_global_id(0) + 1) / get_global_size(0);                 \
   for (long task = tasks * get_global_id(0) / get_global_size(0); task < end; ++task) { \
-    const long o = task / strips;                                                 \
-    const int first = (int)(task - o * strips) * 16;                              \
-    const long at = o * n * inner + first;                                        \
-    const int lanes = min(16, inner - first);                                     \
-    CALL;                                                                         \
+    const long o = is_short ? task * 16 : task / strips;                                \
+    const int first = is_short ? 0 : (int)(task - o * strips) * 16;                     \
+    const long at = o * n * inner + first;                                              \
+    const int lanes = (int)min(16L, is_short ? outer - o : (long)(inner - first));      \
+    CALL;                                                                               \
   }
 
 __kernel void softmax_forward_rows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), ROW_ARGS) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
-  FOR_MY_ROWS(if (inner == 1) forward_row(x + at, y + at, n, take_log);
-              else forward_lanes(x + at, y + at, n, inner, lanes, take_log))
+  FOR_MY_ROWS(if (inner == 1 && !is_short) forward_row(x + at, y + at, n, take_log);
+              else forward_lanes(x + at, y + at, n, inner, lanes, step, take_log))
 }
 
 __kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, y), BUFFER(STORAGE, dx), ROW_ARGS) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, y);
   BIND(STORAGE, dx);
-  FOR_MY_ROWS(if (inner == 1) backward_row(dy + at, y + at, dx + at, n, take_log);
-              else backward_lanes(dy + at, y + at, dx + at, n, inner, lanes, take_log))
+  FOR_MY_ROWS(if (inner == 1 && !is_short) backward_row(dy + at, y + at, dx + at, n, take_log);
+              else backward_lanes(dy + at, y + at, dx + at, n, inner, lanes, step, take_log))
 }
 
 #else
