@@ -217,7 +217,7 @@ PyTypeObject* tensor_class(const char* function, const py::object& given) {
   return reinterpret_cast<PyTypeObject*>(given.ptr());
 }
 
-/** What Tensor(...) takes: nothing, a tensor to alias, sizes, or data that becomes float32. */
+/** Tensor(...) takes nothing, a tensor to alias, sizes, or data that becomes float32. */
 Tensor constructed(const py::args& given, const std::optional<ocl::Device>& device) {
   if (given.empty()) return ocl::empty({0}, DType::float32, device_or_default(device));
   const py::object first = given[0];
