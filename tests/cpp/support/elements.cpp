@@ -68,6 +68,10 @@ double decode(DType dtype, const void* element) {
       return static_cast<double>(load<std::int64_t>(element));
     case DType::int32:
       return load<std::int32_t>(element);
+    case DType::int16:
+      return load<std::int16_t>(element);
+    case DType::int8:
+      return load<std::int8_t>(element);
     default:
       return load<std::uint8_t>(element);
   }
@@ -87,6 +91,10 @@ void encode(DType dtype, double value, void* element) {
       return store(static_cast<std::int64_t>(value), element);
     case DType::int32:
       return store(static_cast<std::int32_t>(value), element);
+    case DType::int16:
+      return store(static_cast<std::int16_t>(value), element);
+    case DType::int8:
+      return store(static_cast<std::int8_t>(value), element);
     case DType::uint8:
       return store(static_cast<std::uint8_t>(value), element);
     case DType::boolean:
