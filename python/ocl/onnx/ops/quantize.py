@@ -1,4 +1,4 @@
-"""Numbers of 8 bits (unsigned) and the products of them; sums are exact."""
+"""Quantised numbers of 8 and 16 bits, and the products of them; sums are exact."""
 
 import ocl
 from ocl.onnx.ops.conv import convolved
