@@ -117,11 +117,8 @@ inline share_t my_share(BatchNormExtents e, int blocks) {
   return s;
 }
 
-__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtents e, const int blocks,
-                                 BUFFER(ACC, partials), BUFFER(int, counts)) {
-  BIND(const STORAGE, x);
-  BIND(ACC, partials);
-  BIND(int, counts);
+__kernel void batch_norm_moments(MOMENTS_PARAMETERS) {
+  BIND_MOMENTS
   const share_t s = my_share(e, blocks);
   const int is_short = e.plane < SHORT_PLANE;
   for (int c = s.first_channel; c < s.end_channel; ++c) {
@@ -165,13 +162,8 @@ inline gradient_sums_t activated_gradient_sums(const __global STORAGE *dy, const
 }
 #endif
 
-__kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
-                                       const int blocks, BUFFER(const REAL, mean), EPILOGUE_PARAMETERS
-                                       BUFFER(ACC, partials)) {
-  BIND(const STORAGE, dy);
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(ACC, partials);
+__kernel void batch_norm_gradient_sums(GRADIENT_SUMS_PARAMETERS) {
+  BIND_GRADIENT_SUMS
   const share_t s = my_share(e, blocks);
   for (int c = s.first_channel; c < s.end_channel; ++c)
     partials[2 * ((long)c * e.parts + s.part)] = partials[2 * ((long)c * e.parts + s.part) + 1] = 0;
@@ -193,13 +185,8 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
     }
 }
 
-__kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtents e, BUFFER(const REAL, mean),
-                                 BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
-                                 BUFFER(const STORAGE, addend), BUFFER(STORAGE, y)) {
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(const REAL, invstd);
-  BIND(STORAGE, y);
+__kernel void batch_norm_forward(FORWARD_PARAMETERS) {
+  BIND_FORWARD
   const __global STORAGE *addend = OPTIONAL(addend);
   const int planes = e.batch * e.channels, id = get_global_id(0), items = get_global_size(0);
   for (int plane = PART_FIRST(planes, id, items); plane < PART_FIRST(planes, id + 1, items); ++plane) {
@@ -209,15 +196,8 @@ __kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtent
   }
 }
 
-__kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
-                                        BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
-                                        BUFFER(const REAL, weight), BUFFER(const REAL, coefficients), BIAS_PARAMETER
-                                        BUFFER(STORAGE, dx)) {
-  BIND(const STORAGE, dy);
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(const REAL, invstd);
-  BIND(STORAGE, dx);
+__kernel void batch_norm_input_gradient(INPUT_GRADIENT_PARAMETERS) {
+  BIND_INPUT_GRADIENT
   const int planes = e.batch * e.channels, id = get_global_id(0), items = get_global_size(0);
   for (int plane = PART_FIRST(planes, id, items); plane < PART_FIRST(planes, id + 1, items); ++plane) {
     const long start = (long)plane * e.plane;
@@ -258,11 +238,8 @@ inline ulong neighbours_of(BatchNormExtents e, int c, uint i) {
   const long count = (long)e.batch * (e.plane / WIDTH);                      \
   const uint begin = count * part / e.parts, first = begin + lid, end = count * (part + 1) / e.parts
 
-__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtents e, const int blocks,
-                                 BUFFER(ACC, partials), BUFFER(int, counts)) {
-  BIND(const STORAGE, x);
-  BIND(ACC, partials);
-  BIND(int, counts);
+__kernel void batch_norm_moments(MOMENTS_PARAMETERS) {
+  BIND_MOMENTS
   __local ACC shared[MAX_GROUP];
   MY_PART;
   moments_t mine = no_moments();
@@ -276,13 +253,8 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtent
   }
 }
 
-__kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
-                                       const int blocks, BUFFER(const REAL, mean), EPILOGUE_PARAMETERS
-                                       BUFFER(ACC, partials)) {
-  BIND(const STORAGE, dy);
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(ACC, partials);
+__kernel void batch_norm_gradient_sums(GRADIENT_SUMS_PARAMETERS) {
+  BIND_GRADIENT_SUMS
   __local REAL2 shared[MAX_GROUP];
   MY_PART;
   REAL2 mine = 0;
@@ -324,13 +296,8 @@ inline int channel_of(const BatchNormExtents e, const INDEX id) {
   return plane < planes ? (int)(plane % (uint)e.channels) : -1;
 }
 
-__kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtents e, BUFFER(const REAL, mean),
-                                 BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
-                                 BUFFER(const STORAGE, addend), BUFFER(STORAGE, y)) {
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(const REAL, invstd);
-  BIND(STORAGE, y);
+__kernel void batch_norm_forward(FORWARD_PARAMETERS) {
+  BIND_FORWARD
   const __global STORAGE *addend = OPTIONAL(addend);
   const INDEX id = get_global_id(0);
   const int c = channel_of(e, id);
@@ -341,15 +308,8 @@ __kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtent
   STORE_VALUES(y, id, activated(v));
 }
 
-__kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
-                                        BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
-                                        BUFFER(const REAL, weight), BUFFER(const REAL, coefficients), BIAS_PARAMETER
-                                        BUFFER(STORAGE, dx)) {
-  BIND(const STORAGE, dy);
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(const REAL, invstd);
-  BIND(STORAGE, dx);
+__kernel void batch_norm_input_gradient(INPUT_GRADIENT_PARAMETERS) {
+  BIND_INPUT_GRADIENT
   const INDEX id = get_global_id(0);
   const int c = channel_of(e, id);
   if (c < 0) return;

@@ -70,7 +70,7 @@ DEFINE_EPILOGUE(VALUES, exp)
 #define GRADIENT_FROM_Y(dy, y) activation_gradient(dy, y, y)
 #define gradient_from_input(dy, a) activation_gradient(dy, a, activated(a))
 // The gradient that the sums take for it; y and daddend, where the gradient goes, may be null together.
-#define EPILOGUE_PARAMETERS                                                                                       \
+#define EPILOGUE_PARAMETERS                                                                                   \
   BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias), BUFFER(const STORAGE, y), \
       BUFFER(STORAGE, daddend),
 #define BIAS_PARAMETER BUFFER(const REAL, bias),
@@ -82,3 +82,37 @@ DEFINE_EPILOGUE(VALUES, exp)
 
 // Part `id` of `count`, of n things.
 #define PART_FIRST(n, id, count) (int)((long)(n) * (id) / (count))
+
+// The parameters of the kernels that go through the elements, whichever way they do.
+#define MOMENTS_PARAMETERS \
+  BUFFER(const STORAGE, x), const BatchNormExtents e, const int blocks, BUFFER(ACC, partials), BUFFER(int, counts)
+#define BIND_MOMENTS      \
+  BIND(const STORAGE, x); \
+  BIND(ACC, partials);    \
+  BIND(int, counts);
+#define GRADIENT_SUMS_PARAMETERS                                                                   \
+  BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e, const int blocks, \
+      BUFFER(const REAL, mean), EPILOGUE_PARAMETERS BUFFER(ACC, partials)
+#define BIND_GRADIENT_SUMS \
+  BIND(const STORAGE, dy); \
+  BIND(const STORAGE, x);  \
+  BIND(const REAL, mean);  \
+  BIND(ACC, partials);
+#define FORWARD_PARAMETERS                                                                                  \
+  BUFFER(const STORAGE, x), const BatchNormExtents e, BUFFER(const REAL, mean), BUFFER(const REAL, invstd), \
+      BUFFER(const REAL, weight), BUFFER(const REAL, bias), BUFFER(const STORAGE, addend), BUFFER(STORAGE, y)
+#define BIND_FORWARD        \
+  BIND(const STORAGE, x);   \
+  BIND(const REAL, mean);   \
+  BIND(const REAL, invstd); \
+  BIND(STORAGE, y);
+#define INPUT_GRADIENT_PARAMETERS                                                                              \
+  BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e, BUFFER(const REAL, mean),     \
+      BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, coefficients), BIAS_PARAMETER \
+      BUFFER(STORAGE, dx)
+#define BIND_INPUT_GRADIENT \
+  BIND(const STORAGE, dy);  \
+  BIND(const STORAGE, x);   \
+  BIND(const REAL, mean);   \
+  BIND(const REAL, invstd); \
+  BIND(STORAGE, dx);

@@ -43,11 +43,8 @@ inline affine16_t affine16_of(int c, int lanes, __global const REAL *mean, __glo
 #define FOR_MY_CHANNELS(c) for (int c = 16 * first_sixteen; c < 16 * end_sixteen; c += 16)
 #define LANES_FROM(c) const int lanes = min(16, e.channels - (c));
 
-__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtents e, const int blocks,
-                                 BUFFER(ACC, partials), BUFFER(int, counts)) {
-  BIND(const STORAGE, x);
-  BIND(ACC, partials);
-  BIND(int, counts);
+__kernel void batch_norm_moments(MOMENTS_PARAMETERS) {
+  BIND_MOMENTS
   MY_SHARE
   FOR_MY_CHANNELS(c) {
     LANES_FROM(c)
@@ -86,13 +83,8 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtent
   }
 }
 
-__kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
-                                       const int blocks, BUFFER(const REAL, mean), EPILOGUE_PARAMETERS
-                                       BUFFER(ACC, partials)) {
-  BIND(const STORAGE, dy);
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(ACC, partials);
+__kernel void batch_norm_gradient_sums(GRADIENT_SUMS_PARAMETERS) {
+  BIND_GRADIENT_SUMS
   MY_SHARE
   FOR_MY_CHANNELS(c) {
     LANES_FROM(c)
@@ -141,13 +133,8 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   const int id = get_global_id(0), items = get_global_size(0); \
   const int first = PART_FIRST(e.batch, id, items), end = PART_FIRST(e.batch, id + 1, items);
 
-__kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtents e, BUFFER(const REAL, mean),
-                                 BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
-                                 BUFFER(const STORAGE, addend), BUFFER(STORAGE, y)) {
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(const REAL, invstd);
-  BIND(STORAGE, y);
+__kernel void batch_norm_forward(FORWARD_PARAMETERS) {
+  BIND_FORWARD
   const __global STORAGE *addend = OPTIONAL(addend);
   MY_ROWS
   for (int c = 0; c < e.channels; c += 16) {
@@ -162,15 +149,8 @@ __kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtent
   }
 }
 
-__kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
-                                        BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
-                                        BUFFER(const REAL, weight), BUFFER(const REAL, coefficients), BIAS_PARAMETER
-                                        BUFFER(STORAGE, dx)) {
-  BIND(const STORAGE, dy);
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(const REAL, invstd);
-  BIND(STORAGE, dx);
+__kernel void batch_norm_input_gradient(INPUT_GRADIENT_PARAMETERS) {
+  BIND_INPUT_GRADIENT
   __global const REAL *coefficients = OPTIONAL(coefficients);
   MY_ROWS
   for (int c = 0; c < e.channels; c += 16) {
