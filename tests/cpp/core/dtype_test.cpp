@@ -12,19 +12,22 @@ using namespace dlprim;
 namespace {
 
 constexpr auto f4 = DType::float32, f8 = DType::float64, f2 = DType::float16, bf = DType::bfloat16,
-               i8 = DType::int64, i4 = DType::int32, u1 = DType::uint8, b1 = DType::boolean;
-constexpr DType all[] = {f4, f8, f2, bf, i8, i4, u1, b1};
+               i8 = DType::int64, i4 = DType::int32, i2 = DType::int16, i1 = DType::int8, u1 = DType::uint8,
+               b1 = DType::boolean;
+constexpr DType all[dtype_count] = {f4, f8, f2, bf, i8, i4, i2, i1, u1, b1};
 
 // torch.promote_types of PyTorch 2.13, rows and columns in the order of `all`.
-constexpr DType promoted[8][8] = {
-    {f4, f8, f4, f4, f4, f4, f4, f4},  // float32
-    {f8, f8, f8, f8, f8, f8, f8, f8},  // float64
-    {f4, f8, f2, f4, f2, f2, f2, f2},  // float16
-    {f4, f8, f4, bf, bf, bf, bf, bf},  // bfloat16
-    {f4, f8, f2, bf, i8, i8, i8, i8},  // int64
-    {f4, f8, f2, bf, i8, i4, i4, i4},  // int32
-    {f4, f8, f2, bf, i8, i4, u1, u1},  // uint8
-    {f4, f8, f2, bf, i8, i4, u1, b1},  // bool
+constexpr DType promoted[dtype_count][dtype_count] = {
+    {f4, f8, f4, f4, f4, f4, f4, f4, f4, f4},  // float32
+    {f8, f8, f8, f8, f8, f8, f8, f8, f8, f8},  // float64
+    {f4, f8, f2, f4, f2, f2, f2, f2, f2, f2},  // float16
+    {f4, f8, f4, bf, bf, bf, bf, bf, bf, bf},  // bfloat16
+    {f4, f8, f2, bf, i8, i8, i8, i8, i8, i8},  // int64
+    {f4, f8, f2, bf, i8, i4, i4, i4, i4, i4},  // int32
+    {f4, f8, f2, bf, i8, i4, i2, i2, i2, i2},  // int16
+    {f4, f8, f2, bf, i8, i4, i2, i1, i2, i1},  // int8
+    {f4, f8, f2, bf, i8, i4, i2, i2, u1, u1},  // uint8
+    {f4, f8, f2, bf, i8, i4, i2, i1, u1, b1},  // bool
 };
 
 }  // namespace
@@ -36,10 +39,11 @@ TEST(DType, PromotesAsPyTorch) {
 }
 
 TEST(DType, Descriptions) {
-  const char* names[] = {"float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool"};
-  const std::size_t bytes[] = {4, 8, 2, 2, 8, 4, 1, 1};
-  const DType computed_in[] = {f4, f8, f4, f4, i8, i4, i4, i4};
-  for (std::size_t i = 0; i < 8; ++i) {
+  const char* names[] = {"float32", "float64", "float16", "bfloat16", "int64",
+                         "int32",   "int16",   "int8",    "uint8",    "bool"};
+  const std::size_t bytes[] = {4, 8, 2, 2, 8, 4, 2, 1, 1, 1};
+  const DType computed_in[] = {f4, f8, f4, f4, i8, i4, i4, i4, i4, i4};
+  for (std::size_t i = 0; i < dtype_count; ++i) {
     EXPECT_STREQ(name(all[i]), names[i]);
     EXPECT_EQ(size_of(all[i]), bytes[i]) << names[i];
     EXPECT_EQ(is_floating(all[i]), i < 4) << names[i];
@@ -54,6 +58,7 @@ TEST(DType, Names) {
   EXPECT_EQ(dtype_from_name("half"), f2);
   EXPECT_EQ(dtype_from_name("long"), i8);
   EXPECT_EQ(dtype_from_name("int"), i4);
+  EXPECT_EQ(dtype_from_name("short"), i2);
   try {
     dtype_from_name("float8");
     FAIL() << "float8 was taken";

@@ -345,8 +345,7 @@ KNOWN = (
         "refuses",
         "door: .*",
         r"an array of dtype u?(int|complex)\w+ has no dtype here",
-        "There are no uint16, uint32, uint64 and complex tensors: such arrays are to be "
-        "converted.",
+        "There are no uint16, uint32, uint64 and complex tensors: such arrays are to be converted.",
     ),
     Known(
         "accepts",

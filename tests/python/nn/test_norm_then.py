@@ -53,6 +53,16 @@ def test_a_sequential_gives_the_same_numbers(activation, rng):
         np.testing.assert_allclose(a, e, rtol=2e-5, atol=2e-6 * max(1, abs(e).max()))
 
 
+@pytest.mark.parametrize("activation", [nn.SiLU, nn.ReLU])
+def test_rows_of_channels(activation, rng):
+    net = nn.Sequential(nn.BatchNorm1d(19), activation())
+    x = ocl.tensor(rng.uniform(-2, 3, (130, 19)).astype(np.float32), requires_grad=True)
+    ours, names = operators_of(lambda: results(net, x))
+    assert names.count(FUSED) == 1
+    for a, e in zip(ours, results(watched(net), x), strict=True):
+        np.testing.assert_allclose(a, e, rtol=2e-5, atol=2e-6 * max(1, abs(e).max()))
+
+
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("activation", [nn.ReLU, nn.ReLU6])
 def test_a_sequential_gives_the_same_bits(activation, training, rng):

@@ -21,6 +21,11 @@ SHAPES = [
     (33, 17, 1, 1),
     (3, 2, 2, 3, 4),
     (16, 32, 13, 13),
+    (2, 100),
+    (300, 2),
+    (65, 15),
+    (700, 17),
+    (513, 33),
 ]
 
 
@@ -73,9 +78,10 @@ def test_evaluation_leaves_the_statistics_alone(rng):
     assert (mean.tolist(), var.tolist()) == before
 
 
-def test_mean_far_from_zero(rng):
+@pytest.mark.parametrize("shape", [(64, 2, 11, 11), (5000, 19)], ids=str)
+def test_mean_far_from_zero(shape, rng):
     """The variance of values whose mean is a thousand times as large."""
-    x = (1000 + uniform(rng, 64, 2, 11, 11)).astype(np.float32)
+    x = (1000 + uniform(rng, *shape)).astype(np.float32)
     check_like_torch(
         lambda lib, x: lib.nn.functional.batch_norm(x, None, None, training=True), x, unit="largest", ulps=4
     )

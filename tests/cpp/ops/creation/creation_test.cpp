@@ -12,7 +12,7 @@ namespace {
 TEST(Arange, StepsOfEveryDtype) {
   Queue& queue = device().queue();
   for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16, DType::int64,
-                            DType::int32, DType::uint8}) {
+                            DType::int32, DType::int16, DType::uint8}) {
     if (!supports(dtype)) continue;
     for (const std::int64_t n : {0, 1, 15, 16, 17, 100}) {
       const Tensor out = queue.scratch({n}, dtype);

@@ -14,8 +14,8 @@ namespace {
 
 TEST(Copy, BetweenAllDTypes) {
   std::mt19937 random(6);
-  const DType all[] = {DType::float32, DType::float64, DType::float16, DType::bfloat16,
-                       DType::int64,   DType::int32,   DType::uint8,   DType::boolean};
+  const DType all[] = {DType::float32, DType::float64, DType::float16, DType::bfloat16, DType::int64,
+                       DType::int32,   DType::int16,   DType::int8,    DType::uint8,    DType::boolean};
   for (const DType from : all)
     for (const DType to : all) {
       // A program each: all with float32 and int64, which every conversion goes through or is like.
@@ -32,6 +32,10 @@ TEST(Copy, BetweenAllDTypes) {
         double rounded = 0;
         if (to == DType::uint8)
           rounded = static_cast<std::uint8_t>(static_cast<std::int64_t>(v));
+        else if (to == DType::int8)
+          rounded = static_cast<std::int8_t>(static_cast<std::int64_t>(v));
+        else if (to == DType::int16)
+          rounded = static_cast<std::int16_t>(static_cast<std::int64_t>(v));
         else if (to == DType::boolean)
           rounded = v != 0;
         else
@@ -99,7 +103,7 @@ TEST(Copy, OfPartsOfRows) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < outer * inner * width; ++i) values.push_back(static_cast<double>(i % 101));
   for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::int32,
-                            DType::uint8, DType::boolean}) {
+                            DType::int16, DType::int8, DType::uint8, DType::boolean}) {
     std::vector<double> stored = values;
     if (dtype == DType::boolean)
       for (double& v : stored) v = v > 50;

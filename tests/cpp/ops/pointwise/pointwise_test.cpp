@@ -296,7 +296,7 @@ TEST(PointwiseTable, RowsAreWhole) {
 
 TEST(Fill, EveryDTypeAndStride) {
   for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::int32,
-                            DType::uint8, DType::boolean}) {
+                            DType::int16, DType::int8, DType::uint8, DType::boolean}) {
     const double value = dtype == DType::boolean ? 1 : 5;
     Tensor t = upload_as(dtype, std::vector<double>(12, 0), {3, 4});
     Tensor column = t;

@@ -224,7 +224,7 @@ TEST(Reduce, PermutedAndExpandedDTypes) {
 TEST(Reduce, DTypes) {
   std::mt19937 random(3);
   for (const DType dtype : {DType::float64, DType::float16, DType::bfloat16, DType::int64, DType::int32,
-                            DType::uint8, DType::boolean}) {
+                            DType::int16, DType::int8, DType::uint8, DType::boolean}) {
     if (!supports(dtype)) continue;
     for (const DimMask mask : {1u, 2u}) {
       const Sample s = sample(random, dtype, {37, 21}, Placement::contiguous);

@@ -117,7 +117,7 @@ TEST(Scan, PlacesOfRunningExtremes) {
   };
   for (const auto& [shape, dim] : shapes) {
     for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16, DType::int64,
-                              DType::int32, DType::uint8, DType::boolean}) {
+                              DType::int32, DType::int16, DType::int8, DType::uint8, DType::boolean}) {
       if (!supports(dtype)) continue;
       const Sample x = sample(random, dtype, shape, Placement::contiguous);
       check(x.tensor, x.values, dim);

@@ -56,7 +56,7 @@ void check(const Tensor& x, const std::vector<double>& values) {
 TEST(Sort, RowsOfEveryDtypeKeepTheOrderOfEqualElements) {
   std::mt19937 random(1);
   for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16, DType::int64,
-                            DType::int32, DType::uint8, DType::boolean}) {
+                            DType::int32, DType::int16, DType::int8, DType::uint8, DType::boolean}) {
     if (!supports(dtype)) continue;
     // Short rows, and long ones, which are sorted by digits.
     for (const Dims& shape : {Dims{3, 1}, Dims{5, 17}, Dims{2, 128}, Dims{3, 129}, Dims{2, 1000}}) {
