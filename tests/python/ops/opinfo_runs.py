@@ -6,12 +6,9 @@
 import argparse
 import collections
 import dataclasses
-import os
 import time
 import types
 import warnings
-
-os.environ.setdefault("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
 
 import numpy as np
 import torch

@@ -24,11 +24,13 @@ COMPOSED_BY_PYTORCH = """
 """.split()
 # Operators whose gradient PyTorch's own formulas give, or sum up where a number stood for a tensor.
 DERIVED_BY_PYTORCH = """
-    acos acosh add addcdiv addcmul addr asin asinh atan atan2 atanh binary_cross_entropy box_iou cdist
+    copysign acos acosh add addcdiv addcmul addr asin asinh atan atan2 atanh binary_cross_entropy box_iou cdist
     celu combinations convolution cumprod div dropout2d elu erf erfc erfinv hypot lgamma logaddexp logaddexp2
     logcumsumexp logsumexp mish mul norm normalize pow prelu reciprocal renorm repeat roi_align rsqrt sinc
     softsign tan tanhshrink tile vector_norm
 """.split()
+# Some of their forms run on the CPU: bicubic and antialiased resizing.
+WITHOUT_KERNELS = ("interpolate",)
 NAMES = sorted(set(cases.CASES) - set(COMPOSED_BY_PYTORCH))
 
 
@@ -48,8 +50,12 @@ def test_the_same_bits(name):
     for seed in range(3):
         case = drawn(name, seed)
         ours = Run(ocl, case, "float32", backward=case.backward)
-        with torch.device("ocl:0"):
-            theirs = Run(torch, case, "float32", backward=case.backward, device="ocl:0")
+        try:
+            with torch.device("ocl:0"):
+                theirs = Run(torch, case, "float32", backward=case.backward, device="ocl:0")
+        except NotImplementedError:
+            assert name in WITHOUT_KERNELS
+            continue
         for what in ("results",) if name in DERIVED_BY_PYTORCH else ("results", "gradients"):
             pairs = zip(bits_of(getattr(ours, what)), bits_of(getattr(theirs, what)), strict=True)
             for i, (a, b) in enumerate(pairs):

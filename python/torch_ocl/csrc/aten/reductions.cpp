@@ -21,22 +21,22 @@ Tensor as(GivenDType dtype, const Tensor& x) {
   return dtype ? ocl::to(x, *dtype) : x;
 }
 
-/** Over several dimensions, in a dtype. */
+/** Over several dimensions, in a dtype, which the result has too: sums of integers are int64 by themselves. */
 template <Reduction reduction>
 Tensor with_dtype(const Tensor& x, const DimList& dims, bool keepdim, GivenDType dtype) {
-  return reduction(as(dtype, x), dims, keepdim);
+  return as(dtype, reduction(as(dtype, x), dims, keepdim));
 }
 
 Tensor nansum(const Tensor& x, const DimList& dims, bool keepdim, GivenDType dtype) {
-  return ocl::sum(as(dtype, dlprim::is_floating(x.dtype()) ? ocl::where(ocl::isnan(x), 0, x) : x), dims,
-                  keepdim);
+  const Tensor numbers = dlprim::is_floating(x.dtype()) ? ocl::where(ocl::isnan(x), 0, x) : x;
+  return as(dtype, ocl::sum(as(dtype, numbers), dims, keepdim));
 }
 
 Tensor prod_of_dim(const Tensor& x, std::int64_t dim, bool keepdim, GivenDType dtype) {
-  return ocl::prod(as(dtype, x), {dim}, keepdim);
+  return as(dtype, ocl::prod(as(dtype, x), {dim}, keepdim));
 }
 Tensor prod(const Tensor& x, GivenDType dtype) {
-  return ocl::prod(as(dtype, x));
+  return as(dtype, ocl::prod(as(dtype, x)));
 }
 
 template <Reduction reduction>

@@ -339,7 +339,7 @@ class OclKernel(SIMDKernel):
 _LEAST_TILED = 8  # rows and columns of a tensor that is walked in tiles
 
 # Their elements have two bytes, and no kernels of the library's: the place of the first is counted in bytes.
-_OF_BYTES = (torch.int16, torch.uint16)
+_OF_BYTES = (torch.uint16,)
 
 
 def _is_real(expr: Any) -> bool:

@@ -116,8 +116,8 @@ def bincount(draw):
         draw.choice([1, 5, 300]) if n else 1,
         draw.choice(("int64", "int32", "int16", "int8", "uint8")),
     )
-    if x.array.dtype == np.uint8:
-        x = Input(x.array % 200, x.layout, x.seed)
+    if x.array.dtype in (np.uint8, np.int8):
+        x = Input(np.abs(x.array % 100), x.layout, x.seed)
     minlength = draw.choice([0, 3, 500])
     if draw.chance(0.5):
         return Case(lambda lib, x: lib.bincount(x, minlength=minlength), x, backward=False)
