@@ -94,7 +94,7 @@ def test_the_imagenet_example_learns_goes_on_and_tests(picture_folder, tmp_path)
         "--lr",
         0.002,
         "--seed",
-        1,
+        5,  # with 1 a ReLU near 0 decides: norms of 12 steps are not settled, and rounding sways them
         "--checkpoint",
         saved,
     )
