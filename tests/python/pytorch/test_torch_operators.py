@@ -238,3 +238,18 @@ def test_fallbacks_are_counted(monkeypatch):
     before = torch.ocl.fallbacks().get(name, 0)
     torch.special.airy_ai(torch.ones(3, device="ocl"))
     assert torch.ocl.fallbacks()[name] == before + 1
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.float16]
+)
+@pytest.mark.parametrize("name", ["sum", "nansum", "prod"])
+def test_totals_in_a_dtype(name, dtype):
+    x = torch.tensor([[1.0, 3.0, 2.0], [2.0, 0.5, 1.0]])
+    for given in (x, x.int(), x > 1):
+        if name == "nansum" and given.dtype == torch.bool:
+            continue
+        for options in ({}, {"dim": 1}, {"dim": 0, "keepdim": True}):
+            ours = getattr(torch, name)(given.to("ocl"), dtype=dtype, **options)
+            theirs = getattr(torch, name)(given, dtype=dtype, **options)
+            assert ours.dtype == theirs.dtype and torch.equal(ours.cpu(), theirs)

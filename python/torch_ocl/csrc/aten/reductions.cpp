@@ -21,7 +21,8 @@ Tensor as(GivenDType dtype, const Tensor& x) {
   return dtype ? ocl::to(x, *dtype) : x;
 }
 
-/** Over several dimensions, in a dtype, which the result has too: sums of integers are int64 by themselves. */
+/** Over several dimensions, in a dtype, which the result has too: sums of integers are int64 by themselves.
+ */
 template <Reduction reduction>
 Tensor with_dtype(const Tensor& x, const DimList& dims, bool keepdim, GivenDType dtype) {
   return as(dtype, reduction(as(dtype, x), dims, keepdim));
