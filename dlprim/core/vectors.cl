@@ -29,19 +29,20 @@
 
 VECTORS_TO_BFLOAT16(16)
 
-inline REAL16 load_up_to16(const __global STORAGE *p, int n, REAL fill) {
+// The values of up to sixteen elements that are `step` apart.
+inline REAL16 load_apart16(const __global STORAGE *p, int n, int step, REAL fill) {
   REAL lanes[16];
-  for (int lane = 0; lane < 16; ++lane) lanes[lane] = lane < n ? (REAL)LOAD(p, lane) : fill;
+  for (int lane = 0; lane < 16; ++lane) lanes[lane] = lane < n ? (REAL)LOAD(p, lane * step) : fill;
   return vload16(0, lanes);
 }
-#define LOAD_UP_TO16(p, i, n, fill) load_up_to16((p) + (i), n, fill)
+#define LOAD_UP_TO16(p, i, n, fill) load_apart16((p) + (i), n, 1, fill)
 
-inline void store_up_to16(__global STORAGE *p, int n, REAL16 value) {
+inline void store_apart16(__global STORAGE *p, int n, int step, REAL16 value) {
   REAL lanes[16];
   vstore16(value, 0, lanes);
-  for (int lane = 0; lane < n; ++lane) STORE(p, lane, lanes[lane]);
+  for (int lane = 0; lane < n; ++lane) STORE(p, lane * step, lanes[lane]);
 }
-#define STORE_UP_TO16(p, i, n, v) store_up_to16((p) + (i), n, v)
+#define STORE_UP_TO16(p, i, n, v) store_apart16((p) + (i), n, 1, v)
 
 inline REAL sum16(REAL16 v) {
   const JOIN(REAL, 8) a = v.lo + v.hi;

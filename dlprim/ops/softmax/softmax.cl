@@ -83,19 +83,8 @@ inline void backward_row(const __global STORAGE *restrict dy, const __global STO
   }
 }
 
-inline REAL16 load_apart16(const __global STORAGE *p, int n, int step) {
-  REAL lanes[16];
-  for (int lane = 0; lane < 16; ++lane) lanes[lane] = lane < n ? (REAL)LOAD(p, lane * step) : 0;
-  return vload16(0, lanes);
-}
-inline void store_apart16(__global STORAGE *p, int n, int step, REAL16 value) {
-  REAL lanes[16];
-  vstore16(value, 0, lanes);
-  for (int lane = 0; lane < n; ++lane) STORE(p, lane * step, lanes[lane]);
-}
-
 // Up to sixteen neighbouring rows at once, `step` apart; `lanes` of them exist.
-#define LOAD_LANES(p, i) (step == 1 && lanes == 16 ? LOAD16(p, i) : load_apart16((p) + (i), lanes, step))
+#define LOAD_LANES(p, i) (step == 1 && lanes == 16 ? LOAD16(p, i) : load_apart16((p) + (i), lanes, step, 0))
 #define STORE_LANES(p, i, v)     \
   if (step == 1 && lanes == 16)  \
     STORE16(p, i, v);            \
