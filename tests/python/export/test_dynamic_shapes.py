@@ -1,12 +1,11 @@
 """Programs with dynamic shapes give the bits of eager calls at every size within the bounds."""
 
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from test_export import assert_same_bits, drawn, header_of, mutated, round_trip, write
+from test_export import assert_same_bits, changed, drawn, header_of, mutated, round_trip
 
 import ocl
 import ocl.nn.functional as F
@@ -497,17 +496,6 @@ def test_files_of_version_2_stay_readable():
     for name in ("small", "large"):
         made = program(kept[name])
         np.testing.assert_allclose(made.numpy(), kept[f"{name}_output"], rtol=1e-6, atol=1e-7)
-
-
-def changed(change):
-    def apply(path):
-        header, data = header_of(path)
-        program = json.loads(header["__metadata__"]["tapecl_program"])
-        change(program)
-        header["__metadata__"]["tapecl_program"] = json.dumps(program)
-        write(path, header, data)
-
-    return apply
 
 
 def shape_of_first_call(program):

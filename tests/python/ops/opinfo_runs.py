@@ -329,34 +329,19 @@ def in_double(value):
     return value
 
 
-def torch_call(function, arguments, in_place, gradients, product):
-    torch.manual_seed(0)
+def called(lib, function, arguments, in_place, gradients, product):
+    """The result of a library's function and the gradients of a random projection of it."""
+    lib.manual_seed(0)
     args, kwargs = arguments
     if in_place:
         args = (args[0].clone(), *args[1:])
     result = function(*args, **kwargs)
     compared = product(result, args[0]) if product else result
     total = projected(compared, 1) if gradients else None
-    grads = None
-    if total is not None:
-        wanted = [t for t in leaves(arguments) if t.requires_grad]
-        grads = list(torch.autograd.grad(total, wanted, allow_unused=True))
-    return result if not product else compared, grads
-
-
-def ocl_call(function, arguments, in_place, gradients, product):
-    ocl.manual_seed(0)
-    args, kwargs = arguments
-    if in_place:
-        args = (args[0].clone(), *args[1:])
-    result = function(*args, **kwargs)
-    compared = product(result, args[0]) if product else result
-    total = projected(compared, 1) if gradients else None
-    grads = None
-    if total is not None:
-        wanted = [t for t in leaves(arguments) if t.requires_grad]
-        grads = list(ocl.autograd.grad(total, wanted, allow_unused=True))
-    return result if not product else compared, grads
+    if total is None:
+        return compared, None
+    wanted = [t for t in leaves(arguments) if t.requires_grad]
+    return compared, list(lib.autograd.grad(total, wanted, allow_unused=True))
 
 
 def compare_sample(info, label, theirs, ours, sample, dtype):
@@ -372,7 +357,7 @@ def compare_sample(info, label, theirs, ours, sample, dtype):
     converted = to_ocl(arguments, gradients, {})
     in_place = label == "in place"
     try:
-        expected, expected_grads = torch_call(theirs, arguments, in_place, gradients, product)
+        expected, expected_grads = called(torch, theirs, arguments, in_place, gradients, product)
     except Exception as error:
         raise Absent(f"PyTorch fails: {error}") from error
     for tensor in leaves(expected):
@@ -381,7 +366,7 @@ def compare_sample(info, label, theirs, ours, sample, dtype):
         if not hasattr(ocl, name_of_dtype(tensor.dtype)):
             raise Absent(f"no dtype {tensor.dtype}")
     try:
-        actual, actual_grads = ocl_call(ours, converted, in_place, gradients, product)
+        actual, actual_grads = called(ocl, ours, converted, in_place, gradients, product)
     except Exception as error:
         return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
     truth = truth_grads = None
@@ -390,7 +375,7 @@ def compare_sample(info, label, theirs, ours, sample, dtype):
         found = difference_of_gradients(actual_grads, expected_grads, None)
     if found and values and dtype == torch.float32:  # the costlier look: PyTorch's own distance from float64
         try:
-            truth, truth_grads = torch_call(theirs, in_double(arguments), in_place, gradients, product)
+            truth, truth_grads = called(torch, theirs, in_double(arguments), in_place, gradients, product)
         except Exception:
             return found
         found = difference(actual, expected, truth, values)
