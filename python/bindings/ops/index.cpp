@@ -121,8 +121,6 @@ void bind_nonzero(const OperatorBinder& bind) {
                     OperatorBinder::doc("nonzero"));
 }
 
-}  // namespace
-
 /** scatter with `reduce`, which PyTorch keeps for old programs: add or multiply, also of one number. */
 Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index, const Operand& src,
                        const std::string& reduce) {
@@ -148,6 +146,8 @@ void bind_reducing_scatter(const OperatorBinder& bind) {
         py::arg("dim"), py::arg("index"), py::arg(source), py::kw_only(), py::arg("reduce"));
   }
 }
+
+}  // namespace
 
 void bind_index(const OperatorBinder& bind) {
   bind_reducing_scatter(bind);

@@ -99,7 +99,7 @@ void compute(const dlprim::PointwiseOp& row, const dlprim::PointwiseResult& made
                     parameters, {raw(result)});
 }
 
-/** What is left of a number in the bits of an integer dtype. */
+/** The number that an integer dtype holds of another, wrapped around as in C. */
 std::int64_t low_bits(std::int64_t number, dlprim::DType dtype) {
   const auto [least, largest] = dlprim::integer_range(dtype);
   const auto first = static_cast<std::uint64_t>(least);
