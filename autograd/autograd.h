@@ -8,6 +8,7 @@
 #include "autograd/ops/attention.h"
 #include "autograd/ops/box.h"
 #include "autograd/ops/compare.h"
+#include "autograd/ops/complex.h"
 #include "autograd/ops/conv.h"
 #include "autograd/ops/count.h"
 #include "autograd/ops/distance.h"

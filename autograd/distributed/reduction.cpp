@@ -140,8 +140,11 @@ const char* name(ReduceOp op) {
 }
 
 void require_reducible(DType dtype, ReduceOp op, const char* function) {
-  dlprim::require<dlprim::TypeError>(op != ReduceOp::avg || dlprim::is_floating(dtype), function,
+  dlprim::require<dlprim::TypeError>(op != ReduceOp::avg || dlprim::is_differentiable(dtype), function,
                                      ": an average is of a floating dtype, got ", dlprim::name(dtype));
+  const bool is_of_parts = op == ReduceOp::sum || op == ReduceOp::avg;
+  dlprim::require<dlprim::TypeError>(is_of_parts || !dlprim::is_complex(dtype), function,
+                                     ": complex numbers have sums and averages alone");
 }
 
 void reduce_elements(void* out, const std::vector<const void*>& inputs, std::size_t count, DType dtype,
@@ -167,6 +170,10 @@ void reduce_elements(void* out, const std::vector<const void*>& inputs, std::siz
       return reduce_typed<std::uint8_t>(out, inputs, count, op);
     case DType::boolean:
       return reduce_truths(out, inputs, count, op);
+    case DType::complex64:
+      return reduce_typed<float>(out, inputs, 2 * count, op);
+    case DType::complex128:
+      return reduce_typed<double>(out, inputs, 2 * count, op);
   }
 }
 

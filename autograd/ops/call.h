@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "autograd/ops/interceptor.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/tensor/tensor.h"
@@ -18,6 +21,27 @@ inline dlprim::ArgumentValue argument_value(const Operand& operand) {
 }
 inline dlprim::ArgumentValue argument_value(const Device& device) {
   return device->name();
+}
+
+/** Whether one of an operator's arguments is a tensor of complex numbers. */
+template <class T>
+bool has_complex(const T& argument) {
+  if constexpr (std::is_same_v<T, Tensor>)
+    return argument.defined() && is_complex(argument.dtype());
+  else if constexpr (std::is_same_v<T, Operand>)
+    return argument.is_tensor() && has_complex(argument.tensor());
+  else if constexpr (std::is_same_v<T, TensorList>)
+    return std::any_of(argument.begin(), argument.end(), has_complex<Tensor>);
+  else
+    return false;
+}
+[[noreturn]] void refuse_complex(const char* op);
+
+/** Throws TypeError unless an operator's row has complex numbers among its dtypes or none is given. */
+template <bool takes_complex, class... Arguments>
+void require_dtypes(const char* op, const Arguments&... arguments) {
+  if constexpr (!takes_complex)
+    if ((has_complex(arguments) || ...)) refuse_complex(op);
 }
 
 }  // namespace ocl
@@ -45,9 +69,10 @@ inline dlprim::ArgumentValue argument_value(const Device& device) {
 
 /** First line of a function that is another form of a row: its name, the call that is made again, and these.
  */
-#define ENTER_ROW(name, call_again, ...)              \
-  INTERCEPT_OPERATOR(#name, call_again, __VA_ARGS__); \
-  ANNOUNCE_ROW(#name, name, __VA_ARGS__)
+#define ENTER_ROW(name, call_again, ...)                                      \
+  INTERCEPT_OPERATOR(#name, call_again, __VA_ARGS__);                         \
+  ANNOUNCE_ROW(#name, name, __VA_ARGS__);                                     \
+  ::ocl::require_dtypes<::ocl::takes_complex::name>(#name, __VA_ARGS__)
 
 /** First line of an operator that is a row: its name and its parameters, in order. */
 #define ENTER_OPERATOR(name, ...) ENTER_ROW(name, ::ocl::name(rewritten...), __VA_ARGS__)
@@ -55,4 +80,5 @@ inline dlprim::ArgumentValue argument_value(const Device& device) {
 /** First line of an overload of a row (OVERLOAD in operators.def): the name, the key, the parameters. */
 #define ENTER_OVERLOAD(name, key, ...)                               \
   INTERCEPT_OPERATOR(#name, ::ocl::name(rewritten...), __VA_ARGS__); \
-  ANNOUNCE_ROW(#name, name##_##key, __VA_ARGS__)
+  ANNOUNCE_ROW(#name, name##_##key, __VA_ARGS__);                    \
+  ::ocl::require_dtypes<::ocl::takes_complex::name>(#name, __VA_ARGS__)

@@ -1,6 +1,7 @@
 #include "autograd/ops/compare.h"
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/complex.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/tape/tape.h"
@@ -15,6 +16,12 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
   ENTER_OPERATOR(isclose, a, b, rtol, atol, equal_nan);
   require(a.device() == b.device(), "isclose: expected tensors on one device");
   const Dims shape = dlprim::broadcast_shapes(a.shape(), b.shape(), "isclose");
+  if (is_complex(a.dtype()) && a.dtype() == b.dtype()) {
+    const NoGradGuard no_grad;
+    const Tensor apart = abs(a - b), allowed = atol + rtol * abs(b);
+    const Tensor close = logical_or(eq(a, b), logical_and(isfinite(apart), le(apart, allowed)));
+    return equal_nan ? logical_or(close, logical_and(isnan(a), isnan(b))) : close;
+  }
   const dlprim::Tensor close = dlprim::Tensor::empty(*a.device(), shape, DType::boolean);
   dlprim::isclose(a.device()->queue(), a.data(), b.data(), {rtol, atol, equal_nan}, close);
   return Tensor(close);

@@ -169,13 +169,14 @@ class Evaluation {
   }
 
   Operand call(const std::string& name, const Operands& operands) const {
-    bool has_tensor = false;
+    bool has_tensor = false, are_real = true;
     std::vector<double> numbers;
     for (const Operand& operand : operands) {
       has_tensor |= operand.is_tensor();
+      are_real = are_real && (operand.is_tensor() || operand.number().imaginary() == 0);
       numbers.push_back(operand.is_tensor() ? 0 : operand.number().real());
     }
-    if (!has_tensor)
+    if (!has_tensor && are_real)
       if (const auto folded = of_numbers(name, numbers)) return *folded;
     if (const auto found = definitions().find(name); found != definitions().end()) {
       Values values;

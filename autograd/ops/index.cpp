@@ -466,11 +466,13 @@ Tensor& scatter_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Ten
 Tensor index_add(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
                  const Scalar& alpha) {
   ENTER_OPERATOR(index_add, a, dim, index, source, alpha);
+  if (alpha.imaginary() != 0) return index_add(a, dim, index, source * alpha, 1);
   return written_copy(a, index_add_write(a, dim, index, source, alpha));
 }
 Tensor& index_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
                    const Scalar& alpha) {
   ANNOUNCE_ROW("index_add_", index_add_, a, dim, index, source, alpha);
+  if (alpha.imaginary() != 0) return index_add_(a, dim, index, source * alpha, 1);
   return written_in_place(a, index_add_write(a, dim, index, source, alpha));
 }
 Tensor index_fill(const Tensor& a, std::int64_t dim, const Tensor& index, const Operand& value) {

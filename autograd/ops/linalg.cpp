@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/complex.h"
 #include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/matrix_product.h"
@@ -67,6 +68,7 @@ struct ProductGradient {
 
 /** The product of two matrices, or of two batches of them. */
 Tensor recorded_product(const Tensor& a, const Tensor& b) {
+  if (is_complex(a.dtype())) return of_parts(a, b, recorded_product);
   return record(a.dim() == 2 ? "MmBackward" : "BmmBackward", {a, b}, product(a.data(), b.data()), [&] {
     return [gradient = ProductGradient(a, b, 1)](const TensorList& g) {
       return TensorList{gradient.of_a(g[0]), gradient.of_b(g[0])};
@@ -102,6 +104,7 @@ Tensor added_product(const char* name, const Tensor& input, const Tensor& a, con
   check_operands(name, a, input);
   require(dlprim::broadcast_shapes(input.shape(), shape, name) == shape, name, ": an input of shape ",
           input.shape(), " does not broadcast to ", shape);
+  if (is_complex(a.dtype())) return recorded_product(a, b) * alpha + input * beta;
   if (!is_floating(a.dtype()))
     for (const Scalar& factor : {alpha, beta}) {
       require<TypeError>(
@@ -214,6 +217,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     shape.back() = weight.size(0);
     const std::int64_t rows = dlprim::product(Dims(x.shape().begin(), x.shape().end() - 1));
     return reshape(linear(reshape(x, {rows, x.size(-1)}), weight, bias), shape);
+  }
+  if (is_complex(x.dtype())) {
+    const Tensor product = recorded_product(x, ocl::t(weight));
+    return bias.defined() ? product + bias : product;
   }
   dlprim::Device& device = *x.device();
   const dlprim::Tensor y = dlprim::Tensor::empty(device, {x.size(0), weight.size(0)}, x.dtype());

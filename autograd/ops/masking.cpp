@@ -52,6 +52,7 @@ Operand fitting_value(const Tensor& a, const Operand& value) {
   }
   dlprim::require_holds("masked_fill", a.dtype(), value.number());
   if (a.dtype() == DType::boolean) return value.number().real() != 0;
+  if (is_complex(a.dtype())) return value.number();
   if (is_floating(a.dtype())) return value.number().real();
   return value.number().integer();
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/complex.h"
 #include "autograd/ops/formula.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/reduce.h"
@@ -71,7 +72,7 @@ struct Saved {
   Operand recorded(std::size_t i, DType compute) const {
     if (!tensor.defined()) return number;
     const Tensor input = tensor.input(i);
-    return is_floating(input.dtype()) ? to(input, compute) : input;
+    return is_differentiable(input.dtype()) ? to(input, compute) : input;
   }
 };
 
@@ -103,7 +104,7 @@ struct PointwiseGradient {
   TensorList by_operators(const Tensor& g) const;
 
   TensorList operator()(const TensorList& gradients) const {
-    return grad_enabled() ? by_operators(gradients[0]) : by_kernel(gradients[0]);
+    return grad_enabled() || is_complex(compute) ? by_operators(gradients[0]) : by_kernel(gradients[0]);
   }
 };
 
@@ -138,15 +139,31 @@ TensorList PointwiseGradient::by_kernel(const Tensor& g) const {
   return summed(g, computed);
 }
 
+/** The row's gradient where it means the same for complex numbers. */
+const std::string& complex_gradient(const PointwiseOp& op, std::size_t i) {
+  static const auto& others = *new std::map<std::pair<std::string, std::size_t>, std::string>{
+      {{"pow", 1}, "a == 0 ? (T)0 : g * y * LOG(a)"},
+      {{"acosh", 0}, "g / (sqrt(a - 1) * sqrt(a + 1))"},  // whose square has lost the side of the cut
+  };
+  const auto other = others.find({op.name, i});
+  return other != others.end() ? other->second : op.gradients[i];
+}
+
 TensorList PointwiseGradient::by_operators(const Tensor& g) const {
-  std::map<std::string, Operand> values{{"g", to(g, compute)}};
+  // A complex gradient is the incoming one times the derivative's conjugate.
+  const bool is_conjugated = is_complex(compute);
+  const Tensor given = to(g, compute);
+  std::map<std::string, Operand> values{{"g", is_conjugated ? conj(given) : given}};
   if (y.defined()) values["y"] = to(y.output(), compute);
   for (std::size_t i = 0; i < saved.size(); ++i) values[operand_names[i]] = saved[i].recorded(i, compute);
   for (std::size_t i = 0; i < parameters.size(); ++i) values[op->parameters[i].name] = parameters[i];
   TensorList computed(described.size());
   for (std::size_t i = 0; i < described.size(); ++i)
-    if (is_computed(i))
-      computed[i] = expand(evaluate(op->gradients[i], values, compute, g.device()), shape.vector());
+    if (is_computed(i)) {
+      const std::string& formula = is_conjugated ? complex_gradient(*op, i) : op->gradients[i];
+      const Tensor of_input = evaluate(formula, values, compute, g.device());
+      computed[i] = expand(is_conjugated ? conj(of_input) : of_input, shape.vector());
+    }
   return summed(g, computed);
 }
 
@@ -204,6 +221,7 @@ DType result_type(const std::vector<Operand>& operands) {
 Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs,
                        const std::vector<Scalar>& parameters) {
   ENTER_OPERATOR_NAMED(op.name.c_str(), apply_pointwise(op, rewritten...), inputs, parameters);
+  if (const ComplexOperator of_complex = complex_operator(op, inputs)) return of_complex(inputs[0].tensor());
   const std::vector<PointwiseOperand> operands = raw(inputs);
   const PointwiseResult result = dlprim::pointwise_result(op, operands, parameters);
   dlprim::Device& device = device_of(operands);

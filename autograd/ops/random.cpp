@@ -1,5 +1,7 @@
 #include "autograd/ops/random.h"
 
+#include <cmath>
+
 #include "autograd/ops/call.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
@@ -16,13 +18,14 @@ namespace {
 
 using dlprim::require;
 
-/** A fresh tensor, filled by fill(queue, tensor, state). */
+/** A fresh tensor, filled by fill(queue, tensor, state); of complex numbers, their parts. */
 template <class Fill>
 Tensor drawn(const char* op, const Shape& shape, DType dtype, const Device& device, Generator* generator,
              const Fill& fill) {
-  if (dtype == DType::float64) dlprim::require_floating(dtype, *device, op);
-  const dlprim::Tensor data = dlprim::Tensor::empty(*device, shape, dtype);
-  fill(device->queue(), data, generator_or_default(generator, device).next(data.numel()));
+  if (real_dtype(dtype) == DType::float64) dlprim::require_floating(DType::float64, *device, op);
+  const dlprim::Tensor data = dlprim::Tensor::empty(*device, shape, dtype),
+                       numbers = is_complex(dtype) ? dlprim::pairs_of(data) : data;
+  fill(device->queue(), numbers, generator_or_default(generator, device).next(numbers.numel()));
   return Tensor(data);
 }
 
@@ -31,16 +34,22 @@ template <class Fill>
 Tensor& overwritten(const char* op, Tensor& a, Generator* generator, const Fill& fill) {
   check_in_place(op, a, {});
   dlprim::Queue& queue = a.device()->queue();
-  const dlprim::PhiloxState state = generator_or_default(generator, a.device()).next(a.numel());
-  if (a.is_contiguous()) {
-    fill(queue, a.data(), state);
+  const dlprim::Tensor target = is_complex(a.dtype()) ? dlprim::pairs_of(a.data()) : a.data();
+  const dlprim::PhiloxState state = generator_or_default(generator, a.device()).next(target.numel());
+  if (target.is_contiguous()) {
+    fill(queue, target, state);
   } else {
-    const dlprim::Tensor values = dlprim::Tensor::empty(*a.device(), a.shape(), a.dtype());
+    const dlprim::Tensor values = dlprim::Tensor::empty(*a.device(), target.shape, target.dtype);
     fill(queue, values, state);
-    dlprim::copy(queue, values, a.data());
+    dlprim::copy(queue, values, target);
   }
   record_overwrite(op, a);
   return a;
+}
+
+/** The deviation of each part of complex numbers whose own is `std`. */
+double deviation_of_part(DType dtype, double std) {
+  return is_complex(dtype) ? std / std::sqrt(2.0) : std;
 }
 
 /** Waits for the device. */
@@ -64,6 +73,7 @@ Tensor randn(const Shape& shape, DType dtype, const Device& device, Generator* g
 
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, const Device& device,
                Generator* generator) {
+  require<TypeError>(!is_complex(dtype), "randint: not implemented for ", name(dtype));
   ENTER_OPERATOR(randint, low, high, shape, dtype, device, generator);
   return drawn("randint", shape, dtype, device, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_integers(queue, out, low, high, state);
@@ -71,6 +81,7 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dt
 }
 
 Tensor randperm(std::int64_t n, DType dtype, const Device& device, Generator* generator) {
+  require<TypeError>(!is_complex(dtype), "randperm: not implemented for ", name(dtype));
   ENTER_OPERATOR(randperm, n, dtype, device, generator);
   dlprim::require_permutation("randperm", n, dtype);
   return drawn("randperm", {n}, dtype, device, generator, [](auto& queue, const auto& out, auto state) {
@@ -82,7 +93,7 @@ Tensor normal(double mean, double std, const Shape& shape, DType dtype, const De
               Generator* generator) {
   ENTER_OVERLOAD(normal, size, mean, std, shape, dtype, device, generator);
   return drawn("normal", shape, dtype, device, generator, [&](auto& queue, const auto& out, auto state) {
-    dlprim::random_normal(queue, out, mean, std, state);
+    dlprim::random_normal(queue, out, mean, deviation_of_part(dtype, std), state);
   });
 }
 
@@ -134,6 +145,7 @@ Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replaceme
 }
 
 Tensor& Tensor::uniform_(double from, double to, Generator* generator) {
+  require<TypeError>(!is_complex(), "uniform_: not implemented for ", name(dtype()));
   ANNOUNCE_OPERATOR("uniform_", *this, from, to, generator);
   require(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
   return overwritten("uniform_", *this, generator, [&](auto& queue, const auto& out, auto state) {
@@ -145,11 +157,12 @@ Tensor& Tensor::normal_(double mean, double std, Generator* generator) {
   ANNOUNCE_OPERATOR("normal_", *this, mean, std, generator);
   require(std >= 0, "normal_ expects std >= 0.0, but found std ", std);
   return overwritten("normal_", *this, generator, [&](auto& queue, const auto& out, auto state) {
-    dlprim::random_normal(queue, out, mean, std, state);
+    dlprim::random_normal(queue, out, mean, deviation_of_part(dtype(), std), state);
   });
 }
 
 Tensor& Tensor::bernoulli_(double p, Generator* generator) {
+  require<TypeError>(!is_complex(), "bernoulli_: not implemented for ", name(dtype()));
   ANNOUNCE_OPERATOR("bernoulli_", *this, p, generator);
   require(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   return overwritten("bernoulli_", *this, generator, [&](auto& queue, const auto& out, auto state) {
@@ -158,6 +171,7 @@ Tensor& Tensor::bernoulli_(double p, Generator* generator) {
 }
 
 Tensor& Tensor::exponential_(double lambd, Generator* generator) {
+  require<TypeError>(!is_complex(), "exponential_: not implemented for ", name(dtype()));
   ANNOUNCE_OPERATOR("exponential_", *this, lambd, generator);
   require(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
   return overwritten("exponential_", *this, generator, [&](auto& queue, const auto& out, auto state) {
@@ -167,6 +181,7 @@ Tensor& Tensor::exponential_(double lambd, Generator* generator) {
 
 Tensor& Tensor::random_(std::optional<std::int64_t> from, std::optional<std::int64_t> to,
                         Generator* generator) {
+  require<TypeError>(!is_complex(), "random_: not implemented for ", name(dtype()));
   ANNOUNCE_OPERATOR("random_", *this, from, to, generator);
   const std::int64_t low = from.value_or(0), high = to.value_or(dlprim::whole_numbers_end(dtype()));
   require(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/complex.h"
 #include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/formula.h"
 #include "autograd/ops/index.h"
@@ -70,6 +71,8 @@ Tensor composed_prod(const Tensor& x, DimMask mask) {
   return product_of_last(reshape(permute(x, order), shape));
 }
 
+Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims, bool keepdim);
+
 DimList dims_of(DimMask mask, int rank) {
   DimList dims;
   for (int d = 0; d < rank; ++d)
@@ -122,9 +125,28 @@ Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, const Tenso
   };
 }
 
+/** Sums and means are those of the parts. */
+Tensor apply_to_complex(const dlprim::ReductionOp& op, const Tensor& a, DimMask mask, bool keepdim) {
+  const auto with_rank = [&](const Tensor& t) {
+    return reshape(t, dlprim::reduced_shape(a.shape(), mask, keepdim).vector());
+  };
+  if (op.name == "sum" || op.name == "mean") {
+    const Tensor whole = a.dim() == 0 ? unsqueeze(a, 0) : a;
+    const DimList dims = dims_of(a.dim() == 0 ? 1 : mask, whole.dim());
+    return with_rank(on_pairs(whole, [&](const Tensor& pairs) {
+      return op.name == "sum" ? sum(pairs, dims, true) : mean(pairs, dims, true);
+    }));
+  }
+  if (op.name == "prod") return with_rank(composed_prod(a, mask));
+  const bool asks_for_zeros = op.result == dlprim::ReductionResult::Bool || op.name == "count_nonzero";
+  require<TypeError>(asks_for_zeros, op.name, ": not implemented for ", name(a.dtype()));
+  return apply(op, ne(a, 0), dims_of(mask, a.dim()), keepdim);
+}
+
 Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims, bool keepdim) {
   ENTER_OPERATOR_NAMED(op.name.c_str(), apply(op, rewritten...), a, dims, keepdim);
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), op.name.c_str());
+  if (is_complex(a.dtype())) return apply_to_complex(op, a, mask, keepdim);
   if (op.name == "amax" || op.name == "amin") require_elements(op.name.c_str(), a, mask);
   const Tensor result = reduced(op, a, mask, keepdim);
   if (op.gradient.empty()) return result;
@@ -175,9 +197,22 @@ std::pair<Tensor, Tensor> extreme_with_index(const char* name, dlprim::Extreme e
   return {results[0], results[1]};
 }
 
+std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, const DimList& dims,
+                                  double correction, bool keepdim);
+
+/** The variance of complex numbers is the sum of their parts'. */
+std::pair<Tensor, Tensor> moments_of_complex(const char* name, bool root, const Tensor& a,
+                                             const DimList& dims, double correction, bool keepdim) {
+  const auto [of_real, real_mean] = moments(name, false, real(a), dims, correction, keepdim);
+  const auto [of_imaginary, imaginary_mean] = moments(name, false, imag(a), dims, correction, keepdim);
+  const Tensor variance = add(of_real, of_imaginary);
+  return {root ? sqrt(variance) : variance, complex(real_mean, imaginary_mean)};
+}
+
 /** Records var or std together with the mean, as `results`. */
 std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, const DimList& dims,
                                   double correction, bool keepdim) {
+  if (is_complex(a.dtype())) return moments_of_complex(name, root, a, dims, correction, keepdim);
   dlprim::require_floating(a.dtype(), *a.device(), name);
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), name);
   dlprim::Queue& queue = a.device()->queue();
@@ -320,6 +355,7 @@ Tensor logsumexp(const Tensor& a, const DimList& dims, bool keepdim) {
 
 Tensor norm(const Tensor& a, double p, const DimList& dims, bool keepdim) {
   ENTER_OPERATOR(norm, a, p, dims, keepdim);
+  if (is_complex(a.dtype())) return norm(abs(a), p, dims, keepdim);
   dlprim::require_floating(a.dtype(), *a.device(), "norm");
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), "norm");
   if (std::isinf(p) || p < 0) require_elements("norm", a, mask);

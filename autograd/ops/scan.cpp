@@ -1,6 +1,7 @@
 #include "autograd/ops/scan.h"
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/complex.h"
 #include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/index.h"
@@ -42,6 +43,10 @@ void check_joins(const Tensor& a, const Tensor& part, int axis) {
 Tensor cumsum(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
   ENTER_OPERATOR(cumsum, a, dim, dtype);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "cumsum");
+  if (const DType summed = dtype.value_or(a.dtype()); is_complex(summed)) {
+    if (a.dim() == 0) return to(a, summed).clone();
+    return on_pairs(to(a, summed), [axis](const Tensor& pairs) { return cumsum(pairs, axis); });
+  }
   return with_dtype(a, dtype, [axis](const Tensor& x) {
     const auto summed = [&](bool from_the_end) {
       return on_contiguous(x.shape(), [axis, from_the_end](dlprim::Queue& queue, const dlprim::Tensor& from,
@@ -91,6 +96,8 @@ Tensor composed_cumprod(Tensor x, int axis) {
 Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
   ENTER_OPERATOR(cumprod, a, dim, dtype);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "cumprod");
+  if (const DType product = dtype.value_or(a.dtype()); is_complex(product))
+    return composed_cumprod(to(a, product).clone(), axis);
   return with_dtype(a, dtype, [axis](const Tensor& x) {
     const dlprim::Tensor y = room_like(x);
     dlprim::cumprod(x.device()->queue(), x.data(), axis, y);

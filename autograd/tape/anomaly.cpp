@@ -54,7 +54,7 @@ void check_gradients(const Node& node, const TensorList& gradients) {
   const NoGradGuard no_grad;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const Tensor& gradient = gradients[i];
-    if (!gradient.defined() || !is_floating(gradient.dtype()) || gradient.numel() == 0) continue;
+    if (!gradient.defined() || !is_differentiable(gradient.dtype()) || gradient.numel() == 0) continue;
     if (all(isfinite(gradient)).item<bool>()) continue;
     const bool has_nan = any(isnan(gradient)).item<bool>();
     throw AutogradError(

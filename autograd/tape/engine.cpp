@@ -182,6 +182,9 @@ TensorList initial_gradients(const TensorList& outputs, const TensorList& gradie
     require<AutogradError>(output.numel() == 1,
                            "grad can be implicitly created only for scalar outputs, got shape ",
                            output.shape());
+    require<AutogradError>(is_floating(output.dtype()),
+                           "grad can be implicitly created only for real scalar outputs, got ",
+                           name(output.dtype()));
     initial.push_back(ones(output.shape().vector(), output.dtype(), output.device()));
   }
   return initial;

@@ -341,7 +341,7 @@ namespace {
 /** Gives `saved` the history that `edge` leads to; of an input or output that is the whole of what the node
  * wrote a view of (`may_be_view`), that of the view. */
 Tensor with_history(const Tensor& saved, const Edge& edge, bool may_be_view) {
-  if (!recording || !edge.node || !is_floating(saved.dtype())) return saved;
+  if (!recording || !edge.node || !is_differentiable(saved.dtype())) return saved;
   Edge own = edge;
   if (may_be_view && written_span) {
     own = {
@@ -514,7 +514,7 @@ std::shared_ptr<Node> make_node(const char* name, const TensorList& inputs, Back
 void set_history(const TensorList& outputs, const std::shared_ptr<Node>& node) {
   for (const Tensor& output : outputs) node->outputs.push_back(description_of(output.data()));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!is_floating(outputs[i].dtype())) continue;
+    if (!is_differentiable(outputs[i].dtype())) continue;
     outputs[i].impl().set_made_by({node, static_cast<int>(i)});
     if (outputs[i].impl().retains_grad) retain_grad(outputs[i].impl());
   }

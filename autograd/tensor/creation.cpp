@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/complex.h"
 #include "autograd/ops/views.h"
 #include "dlprim/ops/creation/arange.h"
 #include "dlprim/ops/creation/upload.h"
@@ -16,7 +17,7 @@ namespace {
 using dlprim::require;
 
 void require_storable(DType dtype, const Device& device) {
-  if (dtype == DType::float64) dlprim::require_floating(dtype, *device, "tensor");
+  if (real_dtype(dtype) == DType::float64) dlprim::require_floating(DType::float64, *device, "tensor");
 }
 
 dlprim::Tensor allocate(const Dims& shape, DType dtype, const Device& device, const Dims& strides) {
@@ -57,10 +58,10 @@ template <class T>
 Tensor converted(const std::vector<T>& values, const Shape& shape, DType dtype, const Device& device) {
   require_storable(dtype, device);
   for (const T value : values) dlprim::require_holds("tensor", dtype, value);
-  if (!is_floating(dtype))
+  if (is_integral(dtype))
     return upload(std::vector<std::int64_t>(values.begin(), values.end()), shape, device).to(dtype);
-  if (dtype == DType::float64)
-    return upload(std::vector<double>(values.begin(), values.end()), shape, device);
+  if (real_dtype(dtype) == DType::float64)
+    return upload(std::vector<double>(values.begin(), values.end()), shape, device).to(dtype);
   return upload(std::vector<float>(values.begin(), values.end()), shape, device).to(dtype);
 }
 
@@ -184,6 +185,9 @@ std::int64_t count_real(double start, double end, double step) {
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,
               const Device& device) {
   ENTER_OPERATOR(arange, start, end, step, dtype, device);
+  if (dtype && is_complex(*dtype)) return arange(start, end, step, real_dtype(*dtype), device).to(*dtype);
+  for (const Scalar& bound : {start, end, step})
+    require<TypeError>(bound.kind() != Scalar::Kind::complex, "arange: not implemented for complex numbers");
   constexpr auto floating = Scalar::Kind::floating;
   const bool whole = start.kind() != floating && end.kind() != floating && step.kind() != floating;
   const DType result = dtype.value_or(whole ? DType::int64 : DType::float32);
@@ -205,6 +209,11 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DTyp
   require(steps >= 0, "linspace: number of steps must be non-negative, got ", steps);
   require<TypeError>(dtype != DType::boolean, "linspace: bool is not supported");
   for (const Scalar& bound : {start, end}) dlprim::require_holds("linspace", dtype, bound);
+  if (is_complex(dtype)) {
+    const DType part = real_dtype(dtype);
+    return complex(linspace(start.real(), end.real(), steps, part, device),
+                   linspace(start.imaginary(), end.imaginary(), steps, part, device));
+  }
   const Tensor result = empty({steps}, dtype, device);  // before as much is asked of the host
   const bool is_real = is_floating(dtype);
   const double first = is_real ? start.real() : static_cast<double>(start.integer());

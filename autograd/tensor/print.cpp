@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ostream>
 
+#include "autograd/ops/complex.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
@@ -25,7 +26,13 @@ std::string printed(const char* format, int precision, Number value) {
 class Elements {
  public:
   explicit Elements(const Tensor& tensor) : dtype_(tensor.dtype()), options_(print_options()) {
-    if (is_floating(dtype_)) {
+    if (is_complex(dtype_)) {
+      const NoGradGuard no_grad;
+      parts_.reserve(2);
+      parts_.emplace_back(real(tensor));
+      parts_.emplace_back(imag(tensor));
+      width_ = parts_[0].width() + parts_[1].width() + 1;
+    } else if (is_floating(dtype_)) {
       real_ = tensor.to_vector<double>();
       choose_form();
     } else {
@@ -36,6 +43,10 @@ class Elements {
 
   std::size_t width() const { return width_; }
   std::string padded(std::size_t i) const {
+    if (!parts_.empty()) {
+      const std::string imaginary = parts_[1].text(i);
+      return parts_[0].padded(i) + (imaginary[0] == '-' ? "" : "+") + imaginary + "j";
+    }
     const std::string written = text(i);
     return std::string(width_ - std::min(width_, written.size()), ' ') + written;
   }
@@ -67,6 +78,7 @@ class Elements {
 
   const DType dtype_;
   const PrintOptions options_;
+  std::vector<Elements> parts_;  // of complex numbers: the real and the imaginary parts
   std::vector<double> real_;
   std::vector<std::int64_t> integer_;
   bool scientific_ = false, whole_ = true;

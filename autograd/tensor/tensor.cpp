@@ -44,8 +44,8 @@ Tensor& Tensor::requires_grad_(bool requires_grad) {
   require<AutogradError>(
       is_leaf() || requires_grad,
       "you can only change requires_grad flags of leaf variables. Use detach() to get one.");
-  require<AutogradError>(!requires_grad || is_floating(dtype()),
-                         "only tensors of floating dtype can require gradients, got ", name(dtype()));
+  require<AutogradError>(!requires_grad || is_differentiable(dtype()),
+                         "only tensors of floating or complex dtype can require gradients, got ", name(dtype()));
   impl_->set_requires_grad(requires_grad);
   return *this;
 }
@@ -137,7 +137,8 @@ T Tensor::item() const {
     constexpr DType wanted = dlprim::dtype_of<T>();
     if (dtype() != wanted) {
       const Scalar number =
-          is_floating(dtype()) ? Scalar(to_vector<double>()[0]) : Scalar(to_vector<std::int64_t>()[0]);
+          dlprim::is_complex(dtype()) ? Scalar(to_vector<std::complex<double>>()[0])
+          : is_floating(dtype()) ? Scalar(to_vector<double>()[0]) : Scalar(to_vector<std::int64_t>()[0]);
       dlprim::require_holds("item", wanted, number);
       return static_cast<T>(number.integer());
     }
@@ -154,6 +155,8 @@ INSTANTIATE(std::int64_t)
 INSTANTIATE(std::int32_t)
 INSTANTIATE(std::uint8_t)
 INSTANTIATE(bool)
+INSTANTIATE(std::complex<float>)
+INSTANTIATE(std::complex<double>)
 #undef INSTANTIATE
 
 }  // namespace ocl

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/ops/row_dtypes.h"
 #include "autograd/tensor/device.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/core/scalar.h"
@@ -107,6 +108,7 @@ class Tensor {
   DType dtype() const { return data().dtype; }
   DType scalar_type() const { return dtype(); }
   bool is_floating_point() const { return is_floating(dtype()); }
+  bool is_complex() const { return dlprim::is_complex(dtype()); }
   Device device() const { return data().device(); }
   int dim() const { return data().rank(); }
   std::int64_t numel() const { return data().numel(); }

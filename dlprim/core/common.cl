@@ -29,6 +29,8 @@
 #define LOAD_int8(p, i) ((int)((p)[i]))
 #define LOAD_uint8(p, i) ((int)((p)[i]))
 #define LOAD_bool(p, i) ((int)((p)[i]))
+#define LOAD_complex64(p, i) ((p)[i])
+#define LOAD_complex128(p, i) ((p)[i])
 
 #define STORE_float32(p, i, v) (p)[i] = (float)(v)
 #define STORE_float64(p, i, v) (p)[i] = (double)(v)
@@ -40,6 +42,8 @@
 #define STORE_int8(p, i, v) (p)[i] = (char)(v)
 #define STORE_uint8(p, i, v) (p)[i] = (uchar)(v)
 #define STORE_bool(p, i, v) (p)[i] = (uchar)((v) != 0)
+#define STORE_complex64(p, i, v) (p)[i] = (v)
+#define STORE_complex128(p, i, v) (p)[i] = (v)
 
 // Round to nearest even; a NaN stays one.
 static ushort to_bfloat16(float value) {

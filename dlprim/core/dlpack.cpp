@@ -86,6 +86,9 @@ ElementType type_of(DType dtype) {
       return {ElementType::whole, bits, 1};
     case DType::boolean:
       return {ElementType::boolean, bits, 1};
+    case DType::complex64:
+    case DType::complex128:
+      return {ElementType::complex, bits, 1};
   }
   throw TypeError("no such dtype");
 }

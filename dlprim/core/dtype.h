@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,10 +18,12 @@ enum class DType : std::uint8_t {
   int16,
   int8,
   uint8,
-  boolean
+  boolean,
+  complex64,
+  complex128
 };
 
-constexpr int dtype_count = 10;
+constexpr int dtype_count = 12;
 
 /** The description of one dtype: one row per dtype in dtype.cpp; a new dtype is a new row. */
 struct DTypeInfo {
@@ -30,7 +33,7 @@ struct DTypeInfo {
   const char* compute_type;  // the OpenCL C type kernels compute in
   const char* safetensors_name;
   const char* tensor_type_name;  // PyTorch's, as in torch.FloatTensor
-  bool is_floating;
+  enum class Kind : std::uint8_t { boolean, integer, floating, complex } kind;
 };
 
 const DTypeInfo& info(DType dtype);
@@ -40,11 +43,31 @@ inline const char* name(DType dtype) {
 inline std::size_t size_of(DType dtype) {
   return info(dtype).bytes;
 }
+/** Whether its elements are real numbers with fractions. */
 inline bool is_floating(DType dtype) {
-  return info(dtype).is_floating;
+  return info(dtype).kind == DTypeInfo::Kind::floating;
+}
+/** Whether its elements are two floating numbers side by side: the real part, then the imaginary one. */
+inline bool is_complex(DType dtype) {
+  return info(dtype).kind == DTypeInfo::Kind::complex;
+}
+/** Whether its elements are whole numbers or bools. */
+inline bool is_integral(DType dtype) {
+  return info(dtype).kind <= DTypeInfo::Kind::integer;
+}
+/** Whether tensors of it have gradients. */
+inline bool is_differentiable(DType dtype) {
+  return !is_integral(dtype);
 }
 
-/** The dtype of that name ("float32", "float", "int64", "long", "bool", …). Throws TypeError. */
+/** The dtype of the parts of a complex one; any other as it is. */
+inline DType real_dtype(DType dtype) {
+  return !is_complex(dtype) ? dtype : dtype == DType::complex64 ? DType::float32 : DType::float64;
+}
+/** The complex dtype that holds numbers of `dtype`: complex128 for 64 bits, else complex64. */
+DType complex_dtype(DType dtype);
+
+/** The dtype of that name ("float32", "float", "int64", "long", "bool", "cfloat", …). Throws TypeError. */
 DType dtype_from_name(const std::string& name);
 
 /** The dtype in which kernels compute, sum up and keep statistics of `dtype`: at least 32 bits wide, of the
@@ -61,7 +84,7 @@ inline bool is_compute_dtype(DType dtype) {
 DType promote_types(DType a, DType b);
 
 /** The DType of a C++ element type: float, double, std::int64_t, std::int32_t, std::int16_t, std::int8_t,
- * std::uint8_t, bool. */
+ * std::uint8_t, bool, std::complex<float>, std::complex<double>. */
 template <class T>
 constexpr DType dtype_of();
 template <>
@@ -95,6 +118,14 @@ constexpr DType dtype_of<std::uint8_t>() {
 template <>
 constexpr DType dtype_of<bool>() {
   return DType::boolean;
+}
+template <>
+constexpr DType dtype_of<std::complex<float>>() {
+  return DType::complex64;
+}
+template <>
+constexpr DType dtype_of<std::complex<double>>() {
+  return DType::complex128;
 }
 
 }  // namespace dlprim

@@ -13,10 +13,15 @@ namespace {
 
 bool holds(DType dtype, const Scalar& value) {
   if (dtype == DType::boolean) return true;
+  if (is_complex(dtype)) {
+    const DType part = real_dtype(dtype);
+    return holds(part, value.real()) && holds(part, value.imaginary());
+  }
+  if (value.imaginary() != 0) return false;
   if (is_floating(dtype))
     return !std::isfinite(value.real()) || std::abs(value.real()) <= largest_floating(dtype);
   const auto [least, largest] = integer_range(dtype);
-  if (value.kind() == Scalar::Kind::floating)  // both ends are whole, so the fraction does not count
+  if (value.kind() >= Scalar::Kind::floating)  // both ends are whole, so the fraction does not count
     return dtype == DType::int64
                ? value.real() >= -0x1p63 && value.real() < 0x1p63
                : value.real() >= static_cast<double>(least) && value.real() <= static_cast<double>(largest);
@@ -44,6 +49,8 @@ std::pair<std::int64_t, std::int64_t> integer_range(DType dtype) {
     case DType::float64:
     case DType::float16:
     case DType::bfloat16:
+    case DType::complex64:
+    case DType::complex128:
       break;
   }
   throw TypeError(concat(name(dtype), " is no dtype of integers"));
@@ -55,14 +62,15 @@ void Scalar::require_signed(std::uint64_t value) {
 
 void require_holds(const char* op, DType dtype, const Scalar& value) {
   if (holds(dtype, value)) return;
-  const std::string text =
-      value.kind() == Scalar::Kind::floating ? concat(value.real()) : std::to_string(value.integer());
+  std::string text =
+      value.kind() >= Scalar::Kind::floating ? concat(value.real()) : std::to_string(value.integer());
+  if (value.imaginary() != 0) text = concat(text, value.imaginary() < 0 ? "" : "+", value.imaginary(), "j");
   throw ValueError(
       concat(op, ": value ", text, " cannot be converted to ", name(dtype), " without overflow"));
 }
 
 Scalar as_element(const char* op, DType dtype, const Scalar& value) {
-  if (dtype == DType::boolean) return value.real() != 0;
+  if (dtype == DType::boolean) return value.real() != 0 || value.imaginary() != 0;
   const bool has_16_bits = dtype == DType::float16 || dtype == DType::bfloat16;
   if (!has_16_bits || holds(dtype, value)) {
     require_holds(op, dtype, value);

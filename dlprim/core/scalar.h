@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -12,7 +13,7 @@ namespace dlprim {
  * PyTorch. An unsigned number that 64 bits with a sign do not hold throws ValueError. */
 class Scalar {
  public:
-  enum class Kind { boolean, integer, floating };
+  enum class Kind { boolean, integer, floating, complex };
 
   /** Explicit, so that {} is no number where another library takes it for "none". */
   explicit Scalar() : Scalar(0) {}
@@ -23,14 +24,24 @@ class Scalar {
                                       : Kind::floating),
         real_(static_cast<double>(value)),
         integer_(to_integer(value)) {}
+  Scalar(std::complex<double> value)
+      : kind_(Kind::complex),
+        real_(value.real()),
+        imaginary_(value.imag()),
+        integer_(to_integer(value.real())) {}
 
   Kind kind() const { return kind_; }
   double real() const { return real_; }
+  /** 0 but for complex numbers. */
+  double imaginary() const { return imaginary_; }
   /** The value as an integer; a floating one is truncated, and held at the ends of the range. */
   std::int64_t integer() const { return integer_; }
-  /** The dtype of a tensor made of it: bool, int64 or float32. */
+  /** The dtype of a tensor made of it: bool, int64, float32 or complex64. */
   DType dtype() const {
-    return kind_ == Kind::boolean ? DType::boolean : kind_ == Kind::integer ? DType::int64 : DType::float32;
+    return kind_ == Kind::boolean    ? DType::boolean
+           : kind_ == Kind::integer  ? DType::int64
+           : kind_ == Kind::floating ? DType::float32
+                                     : DType::complex64;
   }
 
  private:
@@ -47,7 +58,7 @@ class Scalar {
   static void require_signed(std::uint64_t value);
 
   Kind kind_;
-  double real_;
+  double real_, imaginary_ = 0;
   std::int64_t integer_;
 };
 

@@ -160,4 +160,19 @@ bool Tensor::overlaps(const Tensor& other) const {
   return reaches(walks, 0, other_high - 1 - low, budget);
 }
 
+Tensor part_of(const Tensor& complex, int part) {
+  Tensor reals = complex;
+  reals.dtype = real_dtype(complex.dtype);
+  for (int d = 0; d < reals.rank(); ++d) reals.strides[d] *= 2;
+  reals.offset = 2 * complex.offset + part;
+  return reals;
+}
+
+Tensor pairs_of(const Tensor& complex) {
+  Tensor pairs = part_of(complex, 0);
+  pairs.shape.push_back(2);
+  pairs.strides.push_back(1);
+  return pairs;
+}
+
 }  // namespace dlprim

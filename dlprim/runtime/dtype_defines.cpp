@@ -14,7 +14,7 @@ Defines made_for(DType dtype) {
   defines.set("STORAGE", type.storage_type).set("REAL", type.compute_type);
   defines.set("LOAD", interned(concat("LOAD_", type.name)));
   defines.set("STORE", interned(concat("STORE_", type.name)));
-  if (dtype != DType::float64) defines.add_option("-cl-single-precision-constant");
+  if (real_dtype(dtype) != DType::float64) defines.add_option("-cl-single-precision-constant");
   return defines;
 }
 

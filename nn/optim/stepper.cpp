@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "autograd/ops/complex.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/views.h"
@@ -46,6 +47,11 @@ bool complete(Participant& p, const dlprim::StateRows& rows) {
   return first;
 }
 
+/** Complex numbers as their parts, which a step treats as parameters of their own (PyTorch does, too). */
+Tensor parts_of(const Tensor& t) {
+  return t.defined() && is_complex(t.dtype()) ? view_as_real(t.detach()) : t;
+}
+
 }  // namespace
 
 DType state_dtype(const Options& options, const Tensor& parameter) {
@@ -68,6 +74,9 @@ dlprim::StateRows Stepper::tensor_rows(const Options& options) const {
 }
 
 void Stepper::step(std::size_t group, const Options& options, std::vector<Participant>& participants) {
+  const auto has_complex = [](const Participant& p) { return p.parameter.is_complex(); };
+  if (std::any_of(participants.begin(), participants.end(), has_complex))
+    return step_parts(group, options, participants);
   if (!keeps_masters(options)) return update(group, options, participants);
   const NoGradGuard no_grad;
   std::vector<Participant> masters = participants;
@@ -94,6 +103,23 @@ void Stepper::step(std::size_t group, const Options& options, std::vector<Partic
     const bool has_master = stepped.parameter.dtype() != own.parameter.dtype();
     own.tensors.push_back(has_master ? stepped.parameter : Tensor());
     if (has_master) own.parameter.copy_(stepped.parameter);
+  }
+}
+
+void Stepper::step_parts(std::size_t group, const Options& options, std::vector<Participant>& participants) {
+  std::vector<Participant> parts = participants;
+  for (Participant& p : parts) {
+    p.parameter = parts_of(p.parameter);
+    p.gradient = parts_of(p.gradient);
+    for (Tensor& state : p.tensors) state = parts_of(state);
+  }
+  step(group, options, parts);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    participants[i].numbers = parts[i].numbers;
+    participants[i].tensors = parts[i].tensors;
+    if (!participants[i].parameter.is_complex()) continue;
+    for (Tensor& state : participants[i].tensors)
+      if (state.defined()) state = view_as_complex(state);
   }
 }
 

@@ -40,6 +40,8 @@ class Stepper {
   std::mutex mutex;
 
  private:
+  /** One step of participants with complex parameters among them. */
+  void step_parts(std::size_t group, const Options& options, std::vector<Participant>& participants);
   void update(std::size_t group, const Options& options, std::vector<Participant>& participants);
   /** The data kept for the parameters that one launch updates. */
   struct Batch {

@@ -78,10 +78,10 @@ class type_caster<ocl::Tensor> : public type_caster_generic {
 template <>
 struct move_if_unreferenced<ocl::Tensor> : std::false_type {};
 
-/** bool, int, float, what NumPy has for them, and tensors of one element. */
+/** bool, int, float, complex, what NumPy has for them, and tensors of one element. */
 template <>
 struct type_caster<ocl::Scalar> {
-  PYBIND11_TYPE_CASTER(ocl::Scalar, const_name("float | int | bool"));
+  PYBIND11_TYPE_CASTER(ocl::Scalar, const_name("complex | float | int | bool"));
 
   bool load(handle source, bool convert) {
     const std::optional<ocl::Scalar> number = number_in(source, convert);
@@ -95,9 +95,12 @@ struct type_caster<ocl::Scalar> {
         return pybind11::bool_(scalar.real() != 0).release();
       case ocl::Scalar::Kind::integer:
         return pybind11::int_(scalar.integer()).release();
-      default:
+      case ocl::Scalar::Kind::floating:
         return pybind11::float_(scalar.real()).release();
+      case ocl::Scalar::Kind::complex:
+        break;
     }
+    return PyComplex_FromDoubles(scalar.real(), scalar.imaginary());
   }
 };
 
@@ -118,7 +121,7 @@ struct type_caster<std::optional<ocl::Device>> {
 /** A tensor or a number. */
 template <>
 struct type_caster<ocl::Operand> {
-  PYBIND11_TYPE_CASTER(ocl::Operand, const_name("Tensor | float | int | bool"));
+  PYBIND11_TYPE_CASTER(ocl::Operand, const_name("Tensor | complex | float | int | bool"));
 
   bool load(handle source, bool convert) {
     if (isinstance<ocl::Tensor>(source)) {

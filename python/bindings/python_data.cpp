@@ -41,15 +41,19 @@ std::optional<DType> dtype_of_numpy(const py::dtype& dtype) {
       if (size == 4) return DType::float32;
       if (size == 8) return DType::float64;
       break;
+    case 'c':
+      if (size == 8) return DType::complex64;
+      if (size == 16) return DType::complex128;
+      break;
     default:
       break;
   }
   return std::nullopt;
 }
 
-/** Whether NumPy's dtype is of bools, whole or real numbers. */
+/** Whether NumPy's dtype is of bools or numbers. */
 bool is_numeric(const py::dtype& dtype) {
-  return std::strchr("biuf", dtype.kind()) != nullptr;
+  return std::strchr("biufc", dtype.kind()) != nullptr;
 }
 
 [[noreturn]] void refuse(const py::dtype& dtype) {
@@ -70,7 +74,7 @@ DType dtype_on_host(DType dtype) {
 /** Whether NumPy's conversion of a float beyond the dtype's range depends on the processor: C leaves it open.
  */
 bool is_narrow_integer(DType dtype) {
-  return !is_floating(dtype) && dtype != DType::boolean && size_of(dtype) < 4;
+  return is_integral(dtype) && dtype != DType::boolean && size_of(dtype) < 4;
 }
 
 /** NumPy without its warnings of numbers that a dtype does not hold. */
@@ -159,7 +163,7 @@ Item kind_of(PyObject* object) {
   if (py::isinstance<py::array>(object)) return Item::array;
   if (PyUnicode_Check(object)) return Item::text;
   if (is_numpy_scalar(object)) return Item::numpy_number;
-  if (PyFloat_Check(object) || PyLong_Check(object)) return Item::number;
+  if (PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object)) return Item::number;
   if (py::isinstance<Tensor>(object)) return Item::tensor;
   if (shows_array(object)) return Item::array;
   if (PyObject_CheckBuffer(object)) return Item::buffer;
@@ -245,7 +249,7 @@ class CommonDType {
       const auto dtype = static_cast<DType>(i);
       if (seen_ >> i & 1u) result = result ? promote_types(*result, dtype) : dtype;
     }
-    const bool is_known = result && is_floating(*result);  // all integers promote to it
+    const bool is_known = result && !is_integral(*result);  // all integers promote to it
     if (foreign_ && !is_known) refuse(*foreign_);
     return result.value_or(DType::float32);
   }
@@ -262,8 +266,9 @@ void add_dtypes(PyObject* object, std::size_t depth, std::size_t dim, CommonDTyp
   switch (kind_of(object)) {
     case Item::number:
       return common.add(PyBool_Check(object)   ? DType::boolean
-                        : PyLong_Check(object) ? DType::int64
-                                               : DType::float32);
+                        : PyLong_Check(object)  ? DType::int64
+                        : PyFloat_Check(object) ? DType::float32
+                                                : DType::complex64);
     case Item::numpy_number:
       return common.add(py::handle(object).attr("dtype").cast<py::dtype>());
     case Item::tensor:
@@ -275,6 +280,7 @@ void add_dtypes(PyObject* object, std::size_t depth, std::size_t dim, CommonDTyp
       const py::array numbers = array_of_buffer(object);
       const char kind = numbers.dtype().kind();
       if (!is_numeric(numbers.dtype())) refuse(numbers.dtype());
+      if (kind == 'c') return common.add(DType::complex64);
       const bool is_real = kind == 'f' || numbers.size() == 0;
       return common.add(is_real ? DType::float32 : kind == 'b' ? DType::boolean : DType::int64);
     }
@@ -326,7 +332,12 @@ bool truth(PyObject* object) {
  * does not hold becomes infinite, and what an integer dtype does not hold is refused. */
 template <class T>
 T element(PyObject* object, DType dtype) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (!std::is_arithmetic_v<T>) {
+    require_number(object);
+    const Py_complex value = PyComplex_AsCComplex(object);
+    if (value.real == -1 && PyErr_Occurred()) throw py::error_already_set();
+    return T(static_cast<typename T::value_type>(value.real), static_cast<typename T::value_type>(value.imag));
+  } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(PyFloat_CheckExact(object) ? PyFloat_AS_DOUBLE(object) : real_number(object));
   } else if constexpr (std::is_same_v<T, bool>) {
     return truth(object);
@@ -362,6 +373,10 @@ void with_element_type(DType dtype, const Work& work) {
       return work(std::uint8_t{});
     case DType::boolean:
       return work(bool{});
+    case DType::complex64:
+      return work(std::complex<float>{});
+    case DType::complex128:
+      return work(std::complex<double>{});
     case DType::float16:
     case DType::bfloat16:
       break;
@@ -427,7 +442,7 @@ class Writer {
   void require_elements(const py::array& array, PyNumbers numbers) const {
     const py::dtype given = array.dtype();
     if (!is_numeric(given)) refuse(given);
-    if (is_floating(dtype_)) return;
+    if (!is_integral(dtype_)) return;
     const bool has_index = given.kind() == 'i' || given.kind() == 'u' ||
                            (given.kind() == 'b' && dtype_ == DType::boolean) ||
                            (given.kind() == 'f' && given.itemsize() == sizeof(double));  // Python's floats

@@ -63,6 +63,10 @@ py::object item(const Tensor& tensor) {
     return tensor.item<decltype(zero)>();
   };
   if (is_floating(tensor.dtype())) return py::float_(read(double{}));
+  if (is_complex(tensor.dtype())) {
+    const std::complex<double> value = read(std::complex<double>{});
+    return py::reinterpret_steal<py::object>(PyComplex_FromDoubles(value.real(), value.imag()));
+  }
   const std::int64_t value = read(std::int64_t{});
   if (tensor.dtype() == DType::boolean) return py::bool_(value != 0);
   return py::int_(value);
@@ -99,6 +103,7 @@ void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
       .def("nelement", &Tensor::numel)
       .def("element_size", [](const Tensor& t) { return size_of(t.dtype()); })
       .def("is_floating_point", [](const Tensor& t) { return is_floating(t.dtype()); })
+      .def("is_complex", [](const Tensor& t) { return t.is_complex(); })
       .def(
           "is_contiguous",
           [](const Tensor& t, const std::optional<ocl::MemoryFormat>& memory_format) {
@@ -111,6 +116,9 @@ void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
   m.def(
       "is_floating_point", [](const Tensor& t) { return is_floating(t.dtype()); }, py::arg("input"),
       "Whether its dtype is a floating one.");
+  m.def(
+      "is_complex", [](const Tensor& t) { return t.is_complex(); }, py::arg("input"),
+      "Whether its elements are complex numbers.");
   m.def("numel", &Tensor::numel, py::arg("input"), "The number of elements.");
   m.def(
       "result_type", [](const Operand& a, const Operand& b) { return ocl::result_type({a, b}); },
@@ -135,12 +143,18 @@ void bind_python_protocols(py::class_<Tensor>& tensor) {
            })
       .def("__contains__",
            [](const Tensor& t, const Operand& element) { return ocl::any(ocl::eq(t, element)).item<bool>(); })
+      .def("__complex__",
+           [](const Tensor& t) {
+             const py::object number = item(t);
+             const Py_complex value = PyComplex_AsCComplex(number.ptr());
+             return py::reinterpret_steal<py::object>(PyComplex_FromDoubles(value.real, value.imag));
+           })
       .def("__float__", [](const Tensor& t) { return py::float_(item(t)); })
       .def("__int__", [](const Tensor& t) { return py::int_(item(t)); })
       .def("__index__",
            [](const Tensor& t) {
              dlprim::require<ocl::TypeError>(
-                 !is_floating(t.dtype()) && t.numel() == 1,
+                 is_integral(t.dtype()) && t.numel() == 1,
                  "only integer tensors of a single element can be converted to an index");
              return py::int_(item(t));
            })

@@ -69,15 +69,19 @@ void bind_dtypes(py::module_& m) {
       py::cpp_function([](DType d) { return std::string("ocl.") + name(d); }, py::is_method(dtype));
   dtype.attr("__str__") = dtype.attr("__repr__");
   dtype.def_property_readonly("is_floating_point", [](DType d) { return is_floating(d); });
+  dtype.def_property_readonly("is_complex", [](DType d) { return is_complex(d); });
+  dtype.def("to_real", &dlprim::real_dtype, "The dtype of a complex one's parts; any other as it is.");
+  dtype.def("to_complex", &dlprim::complex_dtype, "The complex dtype of 64 bits for float64, else of 32.");
   dtype.def(py::init([](const py::type& number) {
               if (number.is(py::type::of(py::float_()))) return DType::float64;
               if (number.is(py::type::of(py::int_()))) return DType::int64;
+              if (number.ptr() == reinterpret_cast<PyObject*>(&PyComplex_Type)) return DType::complex128;
               dlprim::require<ocl::TypeError>(number.is(py::type::of(py::bool_())),
-                                              "expected a dtype, or float, int or bool, got ",
+                                              "expected a dtype, or float, int, bool or complex, got ",
                                               py::str(number).cast<std::string>());
               return DType::boolean;
             }),
-            "The dtype that Python's float, int or bool stands for.");
+            "The dtype that Python's float, int, bool or complex stands for.");
   py::implicitly_convertible<py::type, DType>();
   dtype.def_property_readonly("itemsize", [](DType d) { return size_of(d); });
   m.def("promote_types", &dlprim::promote_types, py::arg("type1"), py::arg("type2"),

@@ -25,8 +25,8 @@ from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, devi
 
 from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
-from ocl import func  # isort: skip
-from ocl import arithmetic, creation, differences, drawing, placement, questions, statistics, views  # isort: skip
+from ocl import fft, func  # isort: skip
+from ocl import arithmetic, complex_numbers, creation, differences, drawing, placement, questions, statistics, views  # isort: skip
 from ocl import in_place, memory  # isort: skip  # noqa: F401  (it takes methods of the others)
 from ocl.amp import GradScaler
 from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
@@ -45,13 +45,14 @@ from ocl.arrangement import (
     tensor_split,
     trapezoid,
     trapz,
-    vdot,
     vsplit,
 )
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
+from ocl.complex_numbers import *  # noqa: F403
 from ocl.creation import *  # noqa: F403
 from ocl.differences import *  # noqa: F403
 from ocl.drawing import *  # noqa: F403
+from ocl.fft.short_time import istft, stft
 from ocl.func import vmap
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.in_place import *  # noqa: F403
@@ -76,6 +77,8 @@ long = int64 = _C.int64
 int = int32 = _C.int32
 short = int16 = _C.int16
 int8 = _C.int8
+cfloat = complex64 = _C.complex64
+cdouble = complex128 = _C.complex128
 uint8 = _C.uint8
 bool = bool_ = _C.bool_
 
@@ -122,6 +125,8 @@ _LATE_NAMES = {
             "BoolTensor",
             "ByteTensor",
             "CharTensor",
+            "ComplexDoubleTensor",
+            "ComplexFloatTensor",
             "DoubleTensor",
             "FloatTensor",
             "HalfTensor",
@@ -173,6 +178,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
         name
         for module in (
             arithmetic,
+            complex_numbers,
             creation,
             differences,
             drawing,
@@ -204,7 +210,6 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "tensor_split",
     "trapezoid",
     "trapz",
-    "vdot",
     "vsplit",
     "amp",
     "autocast",
@@ -221,6 +226,9 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "func",
     "get_autocast_dtype",
     "fx",
+    "fft",
+    "istft",
+    "stft",
     "iinfo",
     "jit",
     "implementations",

@@ -22,16 +22,10 @@ __all__ = [
     "tensor_split",
     "trapezoid",
     "trapz",
-    "vdot",
     "vsplit",
 ]
 
 row_stack = _C.vstack
-
-
-def vdot(input: Tensor, other: Tensor) -> Tensor:
-    """The sum of the products of two vectors, as dot. (torch.vdot)"""
-    return input.dot(other)
 
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
@@ -236,7 +230,6 @@ Tensor.hsplit = hsplit
 Tensor.vsplit = vsplit
 Tensor.dsplit = dsplit
 Tensor.msort = msort
-Tensor.vdot = vdot
 Tensor.reshape_as = _reshape_as
 Tensor.type_as = _type_as
 Tensor.is_same_size = _is_same_size

@@ -41,7 +41,7 @@ def _operand(given: object, like: Tensor) -> object:
         return float(given)  # NumPy made an array of a number that no dtype is for
     if isinstance(given, np.generic):
         given = given.item()
-    if isinstance(given, (Tensor, bool, int, float)):
+    if isinstance(given, (Tensor, bool, int, float, complex)):
         return given
     return _C.tensor(np.asarray(given), device=like.device)
 

@@ -8,38 +8,14 @@ from ocl import _C
 from ocl._C import ArgumentValueError, Tensor
 
 __all__ = [
-    "conj",
-    "conj_physical",
     "get_device",
-    "is_complex",
-    "is_conj",
     "is_inference",
-    "is_neg",
     "is_nonzero",
     "is_same_size",
     "is_signed",
     "is_storage",
-    "isreal",
-    "real",
-    "resolve_conj",
-    "resolve_neg",
     "typename",
 ]
-
-
-def is_complex(input: Tensor) -> bool:
-    """False: there are no complex numbers. (torch.is_complex)"""
-    return False
-
-
-def is_conj(input: Tensor) -> bool:
-    """False: no tensor is a conjugate. (torch.is_conj)"""
-    return False
-
-
-def is_neg(input: Tensor) -> bool:
-    """False: no tensor is the negative of its memory. (torch.is_neg)"""
-    return False
 
 
 def is_inference(input: Tensor) -> bool:
@@ -50,19 +26,6 @@ def is_inference(input: Tensor) -> bool:
 def is_storage(obj: Any) -> bool:
     """False: there are no storages. (torch.is_storage)"""
     return False
-
-
-def conj(input: Tensor) -> Tensor:
-    """The tensor itself, as of all real numbers. (torch.conj)"""
-    return input
-
-
-conj_physical = real = resolve_conj = resolve_neg = conj
-
-
-def isreal(input: Tensor) -> Tensor:
-    """True everywhere: there are no complex numbers. (torch.isreal)"""
-    return _C.ones_like(input, dtype=_C.bool_)
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -99,7 +62,7 @@ def typename(obj: Any) -> str:
 
 
 for _name in __all__:
-    if _name not in ("is_storage", "typename", "real") and not hasattr(Tensor, _name):
+    if _name not in ("is_storage", "typename") and not hasattr(Tensor, _name):
         setattr(Tensor, _name, globals()[_name])
 _type = Tensor.type
 

@@ -12,6 +12,8 @@ __all__ = [
     "BoolTensor",
     "ByteTensor",
     "CharTensor",
+    "ComplexDoubleTensor",
+    "ComplexFloatTensor",
     "DoubleTensor",
     "FloatTensor",
     "HalfTensor",
@@ -65,6 +67,8 @@ ShortTensor = _named("ShortTensor", _C.int16)
 CharTensor = _named("CharTensor", _C.int8)
 ByteTensor = _named("ByteTensor", _C.uint8)
 BoolTensor = _named("BoolTensor", _C.bool_)
+ComplexFloatTensor = _named("ComplexFloatTensor", _C.complex64)
+ComplexDoubleTensor = _named("ComplexDoubleTensor", _C.complex128)
 
 
 def dtype_of(given: Any) -> Any:

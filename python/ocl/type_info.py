@@ -23,6 +23,8 @@ class finfo:  # noqa: N801  (PyTorch's name)
     """
 
     def __init__(self, type: _C.dtype = _C.float32) -> None:  # noqa: A002
+        if isinstance(type, _C.dtype) and type.is_complex:
+            type = type.to_real()  # noqa: A001  (the parts' limits)
         if not isinstance(type, _C.dtype) or not type.is_floating_point:
             raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle {type}")
         self.dtype = _name(type)
@@ -46,7 +48,7 @@ class iinfo:  # noqa: N801
     """Limits of a whole-number dtype: ``bits``, ``min``, ``max``. Raises TypeError for any other."""
 
     def __init__(self, type: _C.dtype) -> None:  # noqa: A002
-        if not isinstance(type, _C.dtype) or type.is_floating_point:
+        if not isinstance(type, _C.dtype) or type.is_floating_point or type.is_complex:
             raise TypeError(f"iinfo() requires an integer input type. Use finfo to handle {type}")
         self.dtype = _name(type)
         if self.dtype == "bool":

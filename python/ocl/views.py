@@ -32,8 +32,8 @@ ger, unsafe_chunk, unsafe_split = _C.outer, _C.chunk, _C.split
 
 
 def adjoint(input: Tensor) -> Tensor:
-    """The matrices transposed; there are no complex numbers. (torch.adjoint)"""
-    return input.mT
+    """The matrices transposed, with conjugate elements. (torch.adjoint)"""
+    return input.mT.conj()
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:

@@ -16,6 +16,8 @@ namespace {
 /** Calls `work` with a zero of the C++ type of the REAL that kernels of `dtype` compute in. */
 template <class Work>
 void with_compute_type(DType dtype, const Work& work) {
+  if (dtype == DType::complex64) return work(cl_float2{});
+  if (dtype == DType::complex128) return work(cl_double2{});
   if (is_floating(dtype)) return with_real(dtype, work);
   if (dtype == DType::int64)
     work(cl_long{0});
@@ -28,10 +30,15 @@ Kernel& accumulate_kernel(Queue& queue, const char* name, DType dtype) {
                       dtype_defines(dtype).set("IS_FLOATING", is_floating(dtype) ? 1 : 0));
 }
 
-/** The factor of what is added, as kernels take it. */
+/** The factor of what is added, as kernels take it: one for each part of complex numbers. */
 template <class Real>
 Real factor_of(const Scalar& alpha, DType dtype, Real) {
-  return is_floating(dtype) ? static_cast<Real>(alpha.real()) : static_cast<Real>(alpha.integer());
+  if constexpr (!std::is_arithmetic_v<Real>) {
+    using Part = std::decay_t<decltype(Real{}.s[0])>;
+    return {{static_cast<Part>(alpha.real()), static_cast<Part>(alpha.real())}};
+  } else {
+    return is_floating(dtype) ? static_cast<Real>(alpha.real()) : static_cast<Real>(alpha.integer());
+  }
 }
 
 /** Adds rows of `source` to the rows of `target` that `keys` [n] name; those named `none` are left out. */
@@ -72,7 +79,8 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
                    DeviceCheck check) {
   ENTER(add_at_places, queue, source, index, target, alpha, left_out, negative, check);
   require_lines("adding by an index", target, index, source);
-  if (is_floating(target.dtype)) require_floating(target.dtype, queue.device(), "adding by an index");
+  if (!is_integral(target.dtype)) require_floating(real_dtype(target.dtype), queue.device(), "adding by an index");
+  require(alpha.imaginary() == 0, "adding by an index: expected a real factor");
   require_contiguous("adding by an index", "the target", target);
   if (index.numel() == 0) return;
   // An index of whole rows is sorted once for all columns; any other names single elements.

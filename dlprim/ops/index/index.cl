@@ -119,6 +119,7 @@ MOVES_OF(8, uchar)
 MOVES_OF(16, ushort)
 MOVES_OF(32, uint)
 MOVES_OF(64, ulong)
+MOVES_OF(128, ulong2)
 
 #if SHAPE_CPU
 #define WRITE_OWN(o, j, i, place) y[AT(y, o, place, i)] = x[AT(x, o, j, i)];
@@ -135,6 +136,7 @@ WRITE_LAST_OF(8, uchar)
 WRITE_LAST_OF(16, ushort)
 WRITE_LAST_OF(32, uint)
 WRITE_LAST_OF(64, ulong)
+WRITE_LAST_OF(128, ulong2)
 #endif
 
 #define MARK_ELEMENT(o, j, i)                                                     \
@@ -192,6 +194,7 @@ __kernel void keys_of_places(BUFFER(const long, index), BUFFER(int, keys), const
                                 const long columns, const long diagonal, const int lower) {                           \
     BIND(const type, x);                                                                                              \
     BIND(type, y);                                                                                                    \
+    const type zero = 0;                                                                                               \
     TRIANGLE_ROWS                                                                                                     \
   }
 
@@ -200,13 +203,13 @@ __kernel void keys_of_places(BUFFER(const long, index), BUFFER(int, keys), const
 #define TRIANGLE_ROWS                                                                     \
   FOR_MY(line, all_rows) {                                                                \
     const long row = line % rows, start = line * columns;                                 \
-    for (long c = 0; c < columns; ++c) y[start + c] = KEEPS(row, c) ? x[start + c] : 0;   \
+    for (long c = 0; c < columns; ++c) y[start + c] = KEEPS(row, c) ? x[start + c] : zero;\
   }
 #else
 #define TRIANGLE_ROWS                                                                     \
   FOR_MY(e, all_rows * columns) {                                                         \
     const long line = e / columns, c = e - line * columns;                                \
-    y[e] = KEEPS(line % rows, c) ? x[e] : 0;                                              \
+    y[e] = KEEPS(line % rows, c) ? x[e] : zero;                                           \
   }
 #endif
 
@@ -214,3 +217,4 @@ TRIANGLE_OF(8, uchar)
 TRIANGLE_OF(16, ushort)
 TRIANGLE_OF(32, uint)
 TRIANGLE_OF(64, ulong)
+TRIANGLE_OF(128, ulong2)

@@ -53,7 +53,7 @@ bool can_be_widened(const Tensor& t, int dim) {
 /** Moves elements 8 bytes at a time, if there is a dimension along which both lie so: a GPU takes as long to
  * find the place of two bytes as of eight. */
 bool copy_widened(Queue& queue, const Tensor& source, const Tensor& destination) {
-  if (size_of(source.dtype) == 8 || queue.device().info().runs_cpu_kernels()) return false;
+  if (size_of(source.dtype) >= 8 || queue.device().info().runs_cpu_kernels()) return false;
   for (int d = 0; d < source.rank(); ++d)
     if (can_be_widened(source, d) && can_be_widened(destination, d)) {
       pointwise(queue, conversion(DType::int64, DType::int64), DType::int64, {widened(source, d)}, {},
@@ -61,6 +61,19 @@ bool copy_widened(Queue& queue, const Tensor& source, const Tensor& destination)
       return true;
     }
   return false;
+}
+
+/** To or from complex numbers: what is real has no imaginary part, which the other way is left out. */
+void convert_complex(Queue& queue, const Tensor& source, const Tensor& destination) {
+  if (is_complex(source.dtype) && is_complex(destination.dtype))
+    return copy(queue, pairs_of(source), pairs_of(destination));
+  if (destination.dtype == DType::boolean) {
+    static const PointwiseExpression& truth = lone_expression("is_not_zero", {"a"}, {}, {"TRUTH(a)"}, DType::boolean);
+    return pointwise(queue, truth, source.dtype, {source}, {}, {destination});
+  }
+  if (is_complex(source.dtype)) return copy(queue, part_of(source, 0), destination);
+  copy(queue, source, part_of(destination, 0));
+  fill(queue, part_of(destination, 1), 0);
 }
 
 }  // namespace
@@ -75,6 +88,8 @@ void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
   const bool is_moved = source.dtype == destination.dtype && source.shape == destination.shape;
   if (is_moved && (copy_transposed(queue, source, destination) || copy_widened(queue, source, destination)))
     return;
+  if (source.dtype != destination.dtype && (is_complex(source.dtype) || is_complex(destination.dtype)))
+    return convert_complex(queue, source, destination);
   pointwise(queue, conversion(source.dtype, destination.dtype), source.dtype, {source}, {}, {destination});
 }
 

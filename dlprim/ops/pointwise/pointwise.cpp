@@ -136,7 +136,7 @@ void launch_now(Queue& queue, const PointwiseCall& call) {
   const Dims& shape = call.outputs.front().shape;
   const PointwiseProgram& program = *variant.expression.program;
   const PointwiseSlots& slots = program.slots();
-  if (!arguments.all_tensors([](const Tensor& t) { return t.dtype != DType::float64; }))
+  if (!arguments.all_tensors([](const Tensor& t) { return real_dtype(t.dtype) != DType::float64; }))
     require_floating(DType::float64, queue.device(), program.name().c_str());
   std::optional<Walk> walk;  // of most calls there is nothing to be said
   if (!arguments.all_tensors([](const Tensor& t) { return t.is_contiguous(); }))
@@ -151,7 +151,7 @@ void launch_now(Queue& queue, const PointwiseCall& call) {
         return queue.device().programs().generated_kernel(
             concat("pointwise ", program.name(), " ", program.group(variant.dtype), wide_index ? " 64" : ""),
             concat(program.name(), flat ? "_flat" : "_strided").c_str(),
-            variant.dtype == DType::float64 ? "" : " -cl-single-precision-constant",
+            real_dtype(variant.dtype) == DType::float64 ? "" : " -cl-single-precision-constant",
             [&] { return pointwise_source(program, variant.dtype, wide_index, device.fp64); });
       });
 
@@ -169,7 +169,11 @@ void launch_now(Queue& queue, const PointwiseCall& call) {
     const auto set_numbers = [&](const std::vector<const Scalar*>& numbers, std::size_t count) {
       for (std::size_t k = 0; k < count; ++k) {
         const Scalar number = k < numbers.size() ? *numbers[k] : Scalar(0);
-        if (variant.dtype == DType::float64)
+        if (variant.dtype == DType::complex64)
+          set(cl_float2{{static_cast<float>(number.real()), static_cast<float>(number.imaginary())}});
+        else if (variant.dtype == DType::complex128)
+          set(cl_double2{{number.real(), number.imaginary()}});
+        else if (variant.dtype == DType::float64)
           set(number.real());
         else if (is_floating(variant.dtype))
           set(static_cast<float>(number.real()));
@@ -259,9 +263,10 @@ void pointwise(Queue& queue, const PointwiseExpression& expression, DType comput
 void fill(Queue& queue, const Tensor& destination, Scalar value) {
   ENTER(fill, queue, destination, value);
   require_holds("fill", destination.dtype, value);
-  const bool all_bits_zero = value.real() == 0 && !std::signbit(value.real()) && value.integer() == 0;
+  const auto is_zero = [](double part) { return part == 0 && !std::signbit(part); };
+  const bool all_bits_zero = is_zero(value.real()) && is_zero(value.imaginary()) && value.integer() == 0;
   if (all_bits_zero && is_dense(destination)) return queue.zero(destination);
-  if (destination.dtype == DType::boolean) value = value.real() != 0;
+  if (destination.dtype == DType::boolean) value = value.real() != 0 || value.imaginary() != 0;
   static const PointwiseExpression& filling = lone_expression("fill", {}, {"value"}, {"value"});
   pointwise(queue, filling, destination.dtype, {}, {value}, {destination});
 }

@@ -4,15 +4,17 @@
 
 #include "dlprim/core/memory_format.h"
 #include "dlprim/core/real.h"
+#include "dlprim/ops/pointwise/complex_form.h"
 #include "dlprim/ops/pointwise/pointwise_source.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
 namespace {
 
-// bool below integers below floating types: what a lower kind can be stored in, and what it yields to.
-int kind(DType dtype) {
-  return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1;
+// bool below integers below floating types below complex ones: what a lower kind can be stored in, and what it yields
+// to.
+DTypeInfo::Kind kind(DType dtype) {
+  return info(dtype).kind;
 }
 
 /** Whether it moves bits, of which bool has none that PyTorch would move. */
@@ -43,12 +45,14 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
     for (const PointwiseOperand& input : inputs)
       if (const auto* number = std::get_if<Scalar>(&input)) as_element(op.name.c_str(), promoted, *number);
   if (op.types == TypeRule::Integral)
-    require<TypeError>(!is_floating(promoted), op.name, ": expected integers or bool, got ", name(promoted));
-  if (op.types == TypeRule::Float && !is_floating(promoted)) promoted = DType::float32;
+    require<TypeError>(is_integral(promoted), op.name, ": expected integers or bool, got ", name(promoted));
+  if (op.types == TypeRule::Float && is_integral(promoted)) promoted = DType::float32;
+  require<TypeError>(!is_complex(promoted) || has_complex_form(op.forward), op.name, ": not implemented for ",
+                     name(promoted));
   if (promoted == DType::boolean)
     require<TypeError>(op.types != TypeRule::Number && !shifts(op), op.name, ": expected numbers, got bool");
   if (op.types == TypeRule::Power && promoted == DType::boolean) promoted = DType::int64;
-  if ((op.types == TypeRule::Same || op.types == TypeRule::Number) && !is_floating(promoted))
+  if ((op.types == TypeRule::Same || op.types == TypeRule::Number) && is_integral(promoted))
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       // An infinite default only says "no bound"; what integers do not hold given for them would be cut off
       // silently.
@@ -62,6 +66,7 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
         require_holds(op.name.c_str(), promoted, parameters[i]);
       }
       if (parameters[i].kind() == Scalar::Kind::floating && !is_whole) promoted = DType::float32;
+      if (parameters[i].kind() == Scalar::Kind::complex) promoted = DType::complex64;
     }
   return op.types == TypeRule::Bounded ? bounded_type(op, promoted, parameters) : promoted;
 }
@@ -72,7 +77,7 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
 void require_result_of_integers(const PointwiseOp& op, const std::vector<PointwiseOperand>& inputs,
                                 DType compute, const Dims& shape) {
   const Scalar* const number = inputs.size() == 2 ? std::get_if<Scalar>(&inputs[1]) : nullptr;
-  if (!number || is_floating(compute)) return;
+  if (!number || !is_integral(compute)) return;
   if (divides(op.forward))
     require<ZeroDivisionError>(number->integer() != 0 || product(shape) == 0, op.name,
                                ": ZeroDivisionError, whole numbers cannot be divided by 0");
@@ -106,7 +111,7 @@ DType result_type(const std::vector<PointwiseOperand>& operands) {
   std::optional<DType> result;
   for (const std::optional<DType>& dtype : ranks) {
     if (!dtype) continue;
-    if (!result || kind(*dtype) > kind(*result)) result = dtype;
+    if (!result || kind(*dtype) > kind(*result)) result = result ? promote_types(*result, *dtype) : *dtype;
   }
   require<TypeError>(result.has_value(), "result_type: expected at least one tensor or number");
   return *result;

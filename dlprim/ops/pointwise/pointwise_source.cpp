@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "dlprim/ops/pointwise/complex_form.h"
 #include "dlprim/runtime/program.h"
 
 namespace dlprim {
@@ -23,8 +24,28 @@ std::vector<DType> served_with(const PointwiseProgram& program, DType dtype) {
   if (!program.serves_all_integers(dtype)) return {dtype};
   std::vector<DType> integers;
   for (int i = 0; i < dtype_count; ++i)
-    if (!is_floating(static_cast<DType>(i))) integers.push_back(static_cast<DType>(i));
+    if (is_integral(static_cast<DType>(i))) integers.push_back(static_cast<DType>(i));
   return integers;
+}
+
+/** Whether there is such a case: of complex numbers those that they have a meaning for, which compute no
+ * gradients (autograd does, by operators). */
+bool exists(const PointwiseVariant& variant, bool has_float64) {
+  const PointwiseExpression& expression = variant.expression;
+  if (expression.floating_only && is_integral(variant.dtype)) return false;
+  const bool is_gradient = expression.name.rfind("gradient", 0) == 0;
+  if (is_complex(variant.dtype) && is_gradient) return false;
+  const DType result = variant.output_dtype();
+  if (real_dtype(result) == DType::float64 && !has_float64) return false;
+  if (!is_complex(variant.dtype)) return !is_complex(result);
+  return (result == variant.dtype || result == DType::boolean) && has_complex_form(expression.outputs.front());
+}
+
+/** The text of the result, and its type. */
+std::pair<std::string, const char*> result_of(const PointwiseVariant& variant, const std::string& output) {
+  if (!is_complex(variant.dtype)) return {output, "T"};
+  if (is_complex(variant.output_dtype())) return {complex_form(output), "T"};
+  return {complex_condition(output), "int"};
 }
 
 /** The case of one variant in the kernels' switch. */
@@ -40,15 +61,17 @@ std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& 
     }
     const DType dtype = variant.input_dtype(i);
     tensors += concat("TYPED(const ", info(dtype).storage_type, ", in", input, ") ");
-    const std::string value = concat(variable, ", ", is_floating(variant.dtype) ? "LOAD_" : "WIDENED_",
-                                     name(dtype), "(in", input, ", AT(", input, "))");
+    const std::string loaded = concat(is_integral(variant.dtype) ? "WIDENED_" : "LOAD_", name(dtype), "(in",
+                                      input, ", AT(", input, "))");
+    const bool is_condition = is_complex(variant.dtype) && !is_complex(dtype);
+    const std::string value = concat(variable, ", ", is_condition ? concat("C_REAL(", loaded, ")") : loaded);
     fetched += concat("FETCHED(", value, ") ");
     element += concat("const T ", variable, " = AVAILABLE(", value, "); ");
     ++input;
   }
   for (std::size_t i = 0; i < expression.parameters.size(); ++i)
     element += concat("const T ", expression.parameters[i], " = parameter", i, "; ");
-  if (!is_floating(variant.dtype))
+  if (is_integral(variant.dtype))
     element += concat("const bool is_bool = ", variant.dtype == DType::boolean, "; ");
   element += expression.statements;
   // All results before the first is stored: an output may be an input.
@@ -56,7 +79,8 @@ std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& 
   const DType result = variant.output_dtype();
   for (std::size_t i = 0; i < expression.outputs.size(); ++i) {
     tensors += concat("TYPED(", info(result).storage_type, ", out", i, ") ");
-    element += concat("const T result", i, " = ", expression.outputs[i], "; ");
+    const auto [text, type] = result_of(variant, expression.outputs[i]);
+    element += concat("const ", type, " result", i, " = ", text, "; ");
     stores += concat("STORE_", name(result), "(out", i, ", AT(", slots.inputs + i, "), result", i, "); ");
   }
   return concat("case ", variant.id(), ": { ", tensors, fetched, "FOR_ELEMENTS { ", element, stores,
@@ -89,7 +113,7 @@ bool divides(const std::string& expression) {
 }
 
 bool checks_divisors(const PointwiseProgram& program, DType dtype) {
-  return !is_floating(dtype) && divides(program.expressions().front().outputs.front());
+  return is_integral(dtype) && divides(program.expressions().front().outputs.front());
 }
 
 std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index,
@@ -98,16 +122,17 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool 
   std::string variants;
   for (const DType served : served_with(program, dtype))
     for (const PointwiseExpression& expression : program.expressions()) {
-      if (expression.floating_only && !is_floating(served)) continue;
-      if (expression.result == DType::float64 && !has_float64) continue;
+      if (!exists({expression, served, 0}, has_float64)) continue;
       for (const unsigned numbers : number_choices(expression))
         variants += variant_case({expression, served, numbers}, slots);
     }
+  const DType compute = is_integral(dtype) ? DType::int64 : compute_dtype(dtype);
   return concat(
-      expanded_source("core/common.cl"), "typedef ", is_floating(dtype) ? info(dtype).compute_type : "long",
-      " T;\n#define T_LANES ", 64 / size_of(is_floating(dtype) ? compute_dtype(dtype) : DType::int64),
-      "\n#define T_IS_FLOATING ", is_floating(dtype), "\ntypedef ", wide_index ? "long" : "int",
-      " index_t;\n", expanded_source("ops/pointwise/functions.cl"), "\n#define FLAT ", program.name(),
+      expanded_source("core/common.cl"), "#define T ", info(real_dtype(compute)).compute_type,
+      "\n#define T_LANES ", 64 / size_of(compute), "\n#define T_IS_FLOATING ", !is_integral(dtype),
+      "\ntypedef ", wide_index ? "long" : "int", " index_t;\n", expanded_source("ops/pointwise/functions.cl"),
+      is_complex(dtype) ? expanded_source("ops/pointwise/complex.cl") + "#undef T\n#define T C\n" : "",
+      "\n#define FLAT ", program.name(),
       "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,
       "\n#define PER_ITEM ", elements_per_item, "\n#define IS_CHAIN ",
       !program.expressions().front().statements.empty(), "\n#define ROUNDED ROUNDED_", name(dtype),

@@ -68,10 +68,10 @@ int exponent_of(const PointwiseExpression& expression) {
 const PointwiseExpression* special_power(const PointwiseExpression& expression, const Scalar& exponent,
                                          DType compute) {
   const auto* const special = std::find_if(std::begin(specials), std::end(specials), [&](const Special& one) {
-    return one.exponent == exponent.real();
+    return exponent.imaginary() == 0 && one.exponent == exponent.real();
   });
   if (special == std::end(specials)) return nullptr;
-  if (special->kind != Kind::product && !is_floating(compute)) return nullptr;
+  if (special->kind != Kind::product && is_integral(compute)) return nullptr;
   if (special->kind == Kind::root && compute == DType::float16) return nullptr;
   const auto place = 2 * (special - std::begin(specials)) + (&expression == &general_gradient() ? 1 : 0);
   return &special_powers().expressions()[static_cast<std::size_t>(place)];

@@ -97,7 +97,7 @@ class PointwiseProgram {
   const std::vector<PointwiseExpression>& expressions() const { return expressions_; }
   const PointwiseSlots& slots() const { return slots_; }
   /** Whether the program of `dtype` serves the other integers as well. */
-  bool serves_all_integers(DType dtype) const { return !only_ && !is_floating(dtype); }
+  bool serves_all_integers(DType dtype) const { return !only_ && is_integral(dtype); }
   /** The name of that program among those of other dtypes. */
   const char* group(DType dtype) const;
   /** Where the kernel of a variant is remembered. */

@@ -51,6 +51,8 @@ std::int64_t whole_numbers_end(DType dtype) {
     case DType::int8:
     case DType::uint8:
     case DType::boolean:
+    case DType::complex64:
+    case DType::complex128:
       break;
   }
   return integer_range(dtype).second + 1;

@@ -100,6 +100,8 @@ void bind_conversions(const OperatorBinder& bind) {
   converts("char", DType::int8);
   converts("byte", DType::uint8);
   converts("bool", DType::boolean);
+  converts("cfloat", DType::complex64);
+  converts("cdouble", DType::complex128);
 }
 
 }  // namespace

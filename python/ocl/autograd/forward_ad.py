@@ -101,7 +101,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "enter_dual_level() first."
         )
     for name, given in (("primal", tensor), ("tangent", tangent)):
-        if not given.is_floating_point():
+        if not (given.is_floating_point() or given.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {given.dtype}")
     if tensor.shape != tangent.shape or tensor.dtype != tangent.dtype:
         raise RuntimeError(

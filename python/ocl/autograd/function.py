@@ -143,7 +143,7 @@ class Function:
             any(given is t for t in ctx._non_differentiable) for given in (output if many else (output,))
         ]
         flowing = [
-            isinstance(o, Tensor) and o.is_floating_point() and not f
+            isinstance(o, Tensor) and (o.is_floating_point() or o.is_complex()) and not f
             for o, f in zip(outputs, frozen, strict=True)
         ]
         ctx._forget_results(output if many else (output,), flowing)

@@ -171,7 +171,7 @@ class Trace:
         has_history = example.requires_grad if has_history is None else has_history
         if batch.requires_grad and not has_history:
             batch = batch.detach()
-        if has_history and not batch.requires_grad and batch.is_floating_point():
+        if has_history and not batch.requires_grad and (batch.is_floating_point() or batch.is_complex()):
             raise NotImplementedError(
                 "vmap: a gradient flows through a tensor of which vmap does not know where it comes from: a "
                 "tensor from outside of the function that is indexed or written by batched ones. Give it to "

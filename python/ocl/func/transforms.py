@@ -201,7 +201,7 @@ class _Linearized:
             self.result, aux = _with_aux(result, has_aux, name)
             self.outputs = _outputs(self.result, name)
             for output in self.outputs:
-                if not output.is_floating_point():
+                if not (output.is_floating_point() or output.is_complex()):
                     raise RuntimeError(
                         "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
                         f"with dtype {output.dtype}"

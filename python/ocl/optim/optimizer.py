@@ -322,7 +322,7 @@ class Optimizer:
             return copy.deepcopy(value)
         if key == "step":
             return value.item()
-        dtype = param.dtype if param.is_floating_point() else None
+        dtype = param.dtype if param.is_floating_point() or param.is_complex() else None
         if group.get("master_weights") and dtype in (ocl.float16, ocl.bfloat16):
             dtype = ocl.float32
         return ocl.tensor(value, dtype=dtype, device=param.device)

@@ -143,6 +143,8 @@ _STORAGES = {
     "Char": _C.int8,
     "Byte": _C.uint8,
     "Bool": _C.bool_,
+    "ComplexFloat": _C.complex64,
+    "ComplexDouble": _C.complex128,
 }
 
 _VALUES = {
@@ -157,8 +159,6 @@ GLOBALS = {**_FUNCTIONS, **_VALUES}
 
 # Named for what they are: a file that holds them is as good as any, but has no place here.
 _LACKING_STORAGES = {
-    "ComplexFloat": "complex64",
-    "ComplexDouble": "complex128",
     "QInt8": "qint8",
     "QUInt8": "quint8",
     "QInt32": "qint32",

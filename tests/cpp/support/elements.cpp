@@ -72,6 +72,10 @@ double decode(DType dtype, const void* element) {
       return load<std::int16_t>(element);
     case DType::int8:
       return load<std::int8_t>(element);
+    case DType::complex64:  // the real part
+      return load<float>(element);
+    case DType::complex128:
+      return load<double>(element);
     default:
       return load<std::uint8_t>(element);
   }
@@ -99,6 +103,10 @@ void encode(DType dtype, double value, void* element) {
       return store(static_cast<std::uint8_t>(value), element);
     case DType::boolean:
       return store(static_cast<std::uint8_t>(value != 0), element);
+    case DType::complex64:
+      return store(std::complex<float>(static_cast<float>(value)), element);
+    case DType::complex128:
+      return store(std::complex<double>(value), element);
   }
 }
 

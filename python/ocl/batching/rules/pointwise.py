@@ -45,7 +45,7 @@ def lifted(call: Call, *names: str) -> dict[str, Tensor]:
 
 
 def _category(dtype: Any) -> int:
-    return 2 if dtype.is_floating_point else int(dtype != _C.bool_)
+    return 3 if dtype.is_complex else 2 if dtype.is_floating_point else int(dtype != _C.bool_)
 
 
 def _weighed(values: list) -> list:
