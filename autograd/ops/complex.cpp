@@ -21,6 +21,19 @@ void require_parts(const char* op, const Tensor& a, const Tensor& b) {
   require(a.device() == b.device(), op, ": expected all tensors on one device");
 }
 
+/** Whether the pairs lie at even places, as those of complex numbers do. */
+bool has_even_places(const dlprim::Tensor& pairs) {
+  for (int d = 0; d + 1 < pairs.rank(); ++d)
+    if (pairs.strides[d] % 2 != 0 && pairs.shape[d] > 1) return false;
+  return pairs.offset % 2 == 0;
+}
+
+/** The complex numbers of any pairs, in memory of their own where they do not lie as such. */
+Tensor complex_of_pairs(const Tensor& pairs) {
+  const bool is_view = pairs.strides()[pairs.dim() - 1] == 1 && has_even_places(pairs.data());
+  return view_as_complex(is_view ? pairs : clone(pairs, MemoryFormat::contiguous));
+}
+
 /** `write` of each of the parts (0 and 1) of new complex numbers. */
 template <class Write>
 dlprim::Tensor written(const Tensor& like, const Dims& shape, DType dtype, const Write& write) {
@@ -89,7 +102,7 @@ Tensor view_as_real(const Tensor& a) {
   ENTER_OPERATOR(view_as_real, a);
   require_complex("view_as_real", a);
   Tensor pairs = record("ViewAsRealBackward", {a}, dlprim::pairs_of(a.data()), [&] {
-    return [](const TensorList& g) { return TensorList{view_as_complex(contiguous(g[0]))}; };
+    return [](const TensorList& g) { return TensorList{complex_of_pairs(g[0])}; };
   });
   mark_view(pairs, a);
   return pairs;
@@ -107,12 +120,8 @@ Tensor view_as_complex(const Tensor& a) {
   viewed.dtype = complex_dtype(a.dtype());
   viewed.shape.erase(a.dim() - 1);
   viewed.strides.erase(a.dim() - 1);
-  bool is_even = viewed.offset % 2 == 0;
-  for (int d = 0; d < viewed.rank(); ++d) {
-    is_even = is_even && (viewed.strides[d] % 2 == 0 || viewed.shape[d] <= 1);
-    viewed.strides[d] /= 2;
-  }
-  require(is_even, "view_as_complex: the pairs of a tensor of strides ", a.strides(), " and offset ",
+  for (int d = 0; d < viewed.rank(); ++d) viewed.strides[d] /= 2;
+  require(has_even_places(a.data()), "view_as_complex: the pairs of a tensor of strides ", a.strides(), " and offset ",
           a.data().offset, " do not lie as complex numbers do: all but the last stride must be even");
   viewed.offset /= 2;
   Tensor result = record("ViewAsComplexBackward", {a}, viewed, [&] {

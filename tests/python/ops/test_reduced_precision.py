@@ -2,6 +2,7 @@
 
 import cases
 import pytest
+from cases.complex_numbers import WITHOUT_16_BITS
 from comparison import check_cases, drawn, skip_where_torch_fails
 
 SEEDS = range(4)
@@ -15,7 +16,8 @@ def is_floating(case):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize(
-    "name", [n for n in sorted(cases.CASES) if any(is_floating(drawn(n, s)) for s in SEEDS)]
+    "name",
+    [n for n in sorted(cases.CASES) if n not in WITHOUT_16_BITS and any(is_floating(drawn(n, s)) for s in SEEDS)],
 )
 def test_like_torch(name, dtype):
     skip_where_torch_fails(name)
