@@ -5,8 +5,8 @@
 
 namespace ocl {
 
-// Complex numbers. An operator on them is a row of the pointwise table whose expression means something for them
-// (dlprim/ops/pointwise/complex.cl), or it is made of operators on their parts, whose gradients are its own. A
+// Complex numbers. Rows of the pointwise table compute them where their expressions mean something for them
+// (dlprim/ops/pointwise/complex.cl). Other operators are made of operators on the parts, whose gradients are theirs. A
 // gradient of a real result with respect to z is that of the real part plus i times that of the imaginary one, as in
 // PyTorch. Throw TypeError for dtypes.
 

@@ -51,7 +51,7 @@ Operand fitting_value(const Tensor& a, const Operand& value) {
     return to(value.tensor(), a.dtype());
   }
   dlprim::require_holds("masked_fill", a.dtype(), value.number());
-  if (a.dtype() == DType::boolean) return value.number().real() != 0;
+  if (a.dtype() == DType::boolean) return dlprim::as_element("masked_fill", a.dtype(), value.number());
   if (is_complex(a.dtype())) return value.number();
   if (is_floating(a.dtype())) return value.number().real();
   return value.number().integer();

@@ -42,6 +42,8 @@ Tensor Tensor::swapaxes(std::int64_t axis0, std::int64_t axis1) const { return o
 Tensor Tensor::expand_as(const Tensor& other) const { return ocl::expand_as(*this, other); }
 Tensor Tensor::view_as(const Tensor& other) const { return ocl::view_as(*this, other); }
 Tensor Tensor::unfold_dimension(std::int64_t dimension, std::int64_t size, std::int64_t step) const { return ocl::unfold_dimension(*this, dimension, size, step); }
+Tensor Tensor::conj() const { return ocl::conj(*this); }
+Tensor Tensor::vdot(const Tensor& other) const { return ocl::vdot(*this, other); }
 Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const { return ocl::isclose(*this, other, rtol, atol, equal_nan); }
 bool Tensor::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const { return ocl::allclose(*this, other, rtol, atol, equal_nan); }
 bool Tensor::equal(const Tensor& other) const { return ocl::equal(*this, other); }

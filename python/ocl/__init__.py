@@ -26,7 +26,8 @@ from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, devi
 from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
 from ocl import fft, func  # isort: skip
-from ocl import arithmetic, complex_numbers, creation, differences, drawing, placement, questions, statistics, views  # isort: skip
+from ocl import arithmetic, complex_numbers, creation, differences, drawing, placement  # isort: skip
+from ocl import questions, statistics, views  # isort: skip
 from ocl import in_place, memory  # isort: skip  # noqa: F401  (it takes methods of the others)
 from ocl.amp import GradScaler
 from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled

@@ -1,4 +1,4 @@
-"""What Python adds to complex tensors: attributes, and PyTorch's names for tensors that hold no pending signs."""
+"""Attributes of complex tensors, and PyTorch's names for signs that it keeps pending."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _conjugate_transpose(self: Tensor) -> Tensor:
 for _name in __all__:
     setattr(Tensor, _name, globals()[_name])
 Tensor.conj_physical_ = _conj_physical_
-Tensor.real = property(_C.real, _set_real, doc="The real parts, a view; real numbers themselves. (torch.Tensor.real)")
-Tensor.imag = property(_C.imag, _set_imag, doc="The imaginary parts, a view. (torch.Tensor.imag)")
-Tensor.H = property(_conjugate_transpose, doc="A matrix transposed, with conjugate elements. (torch.Tensor.H)")
-Tensor.mH = property(lambda self: self.mT.conj(), doc="Matrices transposed, with conjugate elements. (torch.Tensor.mH)")
+Tensor.real = property(_C.real, _set_real, doc="The real parts, a view; real numbers themselves. (torch)")
+Tensor.imag = property(_C.imag, _set_imag, doc="The imaginary parts, a view. (torch)")
+Tensor.H = property(_conjugate_transpose, doc="A matrix transposed, with conjugate elements. (torch)")
+Tensor.mH = property(lambda self: self.mT.conj(), doc="Matrices transposed, with conjugate elements. (torch)")

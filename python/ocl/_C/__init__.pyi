@@ -13,7 +13,7 @@ from . import _optim
 from . import _data
 from . import _export
 from . import _distributed
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addbmm', 'addcdiv', 'addcmul', 'addmm', 'addmv', 'addr', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'aminmax', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'bilinear', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bincount', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'block_diag', 'bmm', 'bool_', 'bucketize', 'can_cast', 'cartesian_prod', 'cat', 'cdist', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'column_stack', 'combinations', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'convolution', 'copysign', 'cos', 'cosh', 'cosine_embedding_loss', 'cosine_similarity', 'count_nonzero', 'cross', 'cross_entropy', 'cummax', 'cummin', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dstack', 'dtype', 'einsum', 'elu', 'embedding', 'embedding_bag', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'fliplr', 'flipud', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'gaussian_nll_loss', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_fusion', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'gumbel_softmax', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'hinge_embedding_loss', 'histc', 'hstack', 'huber_loss', 'hypot', 'index_add', 'index_copy', 'index_fill', 'index_reduce', 'index_select', 'initial_seed', 'inner', 'instance_norm', 'int16', 'int32', 'int64', 'int8', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isin', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'kron', 'kthvalue', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logcumsumexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lp_pool1d', 'lp_pool2d', 'lp_pool3d', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'margin_ranking_loss', 'masked_fill', 'masked_scatter', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'median', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'mode', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multi_margin_loss', 'multilabel_margin_loss', 'multilabel_soft_margin_loss', 'multinomial', 'multiply', 'mv', 'nan_to_num', 'nanmean', 'nanmedian', 'nanquantile', 'nansum', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'pairwise_distance', 'pdist', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'poisson_nll_loss', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'quantile', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'renorm', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'rot90', 'round', 'round_decimals', 'rrelu', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'scatter_reduce', 'searchsorted', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_fusion', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'soft_margin_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'tensordot', 'threshold', 'tile', 'topk', 'trace', 'transpose', 'tril', 'triplet_margin_loss', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unique', 'unique_consecutive', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'vstack', 'where', 'xlogy', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addbmm', 'addcdiv', 'addcmul', 'addmm', 'addmv', 'addr', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'aminmax', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'bilinear', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bincount', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'block_diag', 'bmm', 'bool_', 'bucketize', 'can_cast', 'cartesian_prod', 'cat', 'cdist', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'column_stack', 'combinations', 'complex', 'complex128', 'complex64', 'concat', 'concatenate', 'conj', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'convolution', 'copysign', 'cos', 'cosh', 'cosine_embedding_loss', 'cosine_similarity', 'count_nonzero', 'cross', 'cross_entropy', 'cummax', 'cummin', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dstack', 'dtype', 'einsum', 'elu', 'embedding', 'embedding_bag', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'fliplr', 'flipud', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'gaussian_nll_loss', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_fusion', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'gumbel_softmax', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'hinge_embedding_loss', 'histc', 'hstack', 'huber_loss', 'hypot', 'imag', 'index_add', 'index_copy', 'index_fill', 'index_reduce', 'index_select', 'initial_seed', 'inner', 'instance_norm', 'int16', 'int32', 'int64', 'int8', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_complex', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isin', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'kron', 'kthvalue', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logcumsumexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lp_pool1d', 'lp_pool2d', 'lp_pool3d', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'margin_ranking_loss', 'masked_fill', 'masked_scatter', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'median', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'mode', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multi_margin_loss', 'multilabel_margin_loss', 'multilabel_soft_margin_loss', 'multinomial', 'multiply', 'mv', 'nan_to_num', 'nanmean', 'nanmedian', 'nanquantile', 'nansum', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'pairwise_distance', 'pdist', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'poisson_nll_loss', 'polar', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'quantile', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'real', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'renorm', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'rot90', 'round', 'round_decimals', 'rrelu', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'scatter_reduce', 'searchsorted', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_fusion', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'soft_margin_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'tensordot', 'threshold', 'tile', 'topk', 'trace', 'transpose', 'tril', 'triplet_margin_loss', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unique', 'unique_consecutive', 'unsqueeze', 'var', 'var_mean', 'vdot', 'vector_norm', 'view_as_complex', 'view_as_real', 'vstack', 'where', 'xlogy', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -124,10 +124,16 @@ class dtype:
       uint8
     
       bool_
+    
+      complex64
+    
+      complex128
     """
     __members__: typing.ClassVar[dict[str, dtype]]
     bfloat16: typing.ClassVar[dtype]
     bool_: typing.ClassVar[dtype]
+    complex128: typing.ClassVar[dtype]
+    complex64: typing.ClassVar[dtype]
     float16: typing.ClassVar[dtype]
     float32: typing.ClassVar[dtype]
     float64: typing.ClassVar[dtype]
@@ -168,7 +174,7 @@ class dtype:
     @typing.overload
     def __init__(self: numpy.dtype[typing.Any], arg0: type) -> None:
         """
-        The dtype that Python's float, int or bool stands for.
+        The dtype that Python's float, int, bool or complex stands for.
         """
     def __int__(self: numpy.dtype[typing.Any]) -> int:
         ...
@@ -181,6 +187,17 @@ class dtype:
     def __reduce_ex__(self, protocol):
         ...
     def __setstate__(self: numpy.dtype[typing.Any], state: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def to_complex(self: numpy.dtype[typing.Any]) -> numpy.dtype[typing.Any]:
+        """
+        The complex dtype of 64 bits for float64, else of 32.
+        """
+    def to_real(self: numpy.dtype[typing.Any]) -> numpy.dtype[typing.Any]:
+        """
+        The dtype of a complex one's parts; any other as it is.
+        """
+    @property
+    def is_complex(self) -> bool:
         ...
     @property
     def is_floating_point(self) -> bool:
@@ -295,7 +312,7 @@ class Tensor:
     @staticmethod
     def adjoint(input: Tensor) -> Tensor:
         """
-        The matrices transposed; there are no complex numbers. (torch.adjoint)
+        The matrices transposed, with conjugate elements. (torch.adjoint)
         """
     @staticmethod
     def arccos(*args, **kwargs):
@@ -335,7 +352,7 @@ class Tensor:
     @staticmethod
     def arctan2(*args, **kwargs):
         """
-        atan2(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        atan2(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         The angle of the point (b, a), in radians.
         """
@@ -374,11 +391,11 @@ class Tensor:
         clamp(*args, **kwargs)
         Overloaded function.
         
-        1. clamp(self: ocl._C.Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> ocl._C.Tensor
+        1. clamp(self: ocl._C.Tensor, min: complex | float | int | bool | None = None, max: complex | float | int | bool | None = None) -> ocl._C.Tensor
         
         a held between min and max.
         
-        2. clamp(self: ocl._C.Tensor, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> ocl._C.Tensor
+        2. clamp(self: ocl._C.Tensor, min: Tensor | complex | float | int | bool | None = None, max: Tensor | complex | float | int | bool | None = None) -> ocl._C.Tensor
         
         a held between min and max.
         """
@@ -388,21 +405,18 @@ class Tensor:
         clamp_(*args, **kwargs)
         Overloaded function.
         
-        1. clamp_(self: ocl._C.Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> ocl._C.Tensor
+        1. clamp_(self: ocl._C.Tensor, min: complex | float | int | bool | None = None, max: complex | float | int | bool | None = None) -> ocl._C.Tensor
         
         In place: a held between min and max.
         
-        2. clamp_(self: ocl._C.Tensor, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> ocl._C.Tensor
+        2. clamp_(self: ocl._C.Tensor, min: Tensor | complex | float | int | bool | None = None, max: Tensor | complex | float | int | bool | None = None) -> ocl._C.Tensor
         """
     @staticmethod
-    def conj(input: Tensor) -> Tensor:
+    def conj_physical(*args, **kwargs):
         """
-        The tensor itself, as of all real numbers. (torch.conj)
-        """
-    @staticmethod
-    def conj_physical(input: Tensor) -> Tensor:
-        """
-        The tensor itself, as of all real numbers. (torch.conj)
+        conj(input: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The conjugates, with the signs of the imaginary parts turned; a tensor of real numbers itself.
         """
     @staticmethod
     def corrcoef(input: Tensor) -> Tensor:
@@ -453,11 +467,11 @@ class Tensor:
         div(*args, **kwargs)
         Overloaded function.
         
-        1. div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        1. div(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         The true quotient.
         
-        2. div(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
+        2. div(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
         """
     @staticmethod
     def divide_(*args, **kwargs):
@@ -465,11 +479,11 @@ class Tensor:
         div_(*args, **kwargs)
         Overloaded function.
         
-        1. div_(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        1. div_(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         In place: The true quotient.
         
-        2. div_(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
+        2. div_(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
         """
     @staticmethod
     def dsplit(input: Tensor, indices_or_sections: int | typing.Sequence[int]) -> tuple[Tensor, ...]:
@@ -523,14 +537,14 @@ class Tensor:
     @staticmethod
     def greater(*args, **kwargs):
         """
-        gt(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        gt(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         Whether a is greater than b.
         """
     @staticmethod
     def greater_equal(*args, **kwargs):
         """
-        ge(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        ge(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         Whether a is at least b.
         """
@@ -580,14 +594,9 @@ class Tensor:
             
         """
     @staticmethod
-    def is_complex(input: Tensor) -> bool:
-        """
-        False: there are no complex numbers. (torch.is_complex)
-        """
-    @staticmethod
     def is_conj(input: Tensor) -> bool:
         """
-        False: no tensor is a conjugate. (torch.is_conj)
+        False: conj() computes, so that no tensor is the conjugate of its memory. (torch.is_conj)
         """
     @staticmethod
     def is_inference(input: Tensor) -> bool:
@@ -612,7 +621,16 @@ class Tensor:
     @staticmethod
     def isreal(input: Tensor) -> Tensor:
         """
-        True everywhere: there are no complex numbers. (torch.isreal)
+        Whether the imaginary part of each element is 0; bool. (torch.isreal)
+        """
+    @staticmethod
+    def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Tensor | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None, return_complex: bool = False) -> Tensor:
+        """
+        The signal of which `input` [batch, frequencies, windows] is the stft. (torch.istft)
+        
+            The windows' signals are added up and divided by the sum of their squared windows, which may be 0 nowhere
+            (ValueError; waits for that). Returns [batch, length] real numbers, complex ones with `return_complex`.
+            
         """
     @staticmethod
     def lcm(input: Tensor, other: Tensor) -> Tensor:
@@ -627,14 +645,14 @@ class Tensor:
     @staticmethod
     def less(*args, **kwargs):
         """
-        lt(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        lt(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         Whether a is less than b.
         """
     @staticmethod
     def less_equal(*args, **kwargs):
         """
-        le(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        le(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         Whether a is at most b.
         """
@@ -658,14 +676,14 @@ class Tensor:
     @staticmethod
     def multiply(*args, **kwargs):
         """
-        mul(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        mul(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         The product.
         """
     @staticmethod
     def multiply_(*args, **kwargs):
         """
-        mul_(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        mul_(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         In place: The product.
         """
@@ -707,7 +725,7 @@ class Tensor:
     @staticmethod
     def not_equal(*args, **kwargs):
         """
-        ne(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        ne(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         Whether a differs from b.
         """
@@ -736,12 +754,12 @@ class Tensor:
     @staticmethod
     def resolve_conj(input: Tensor) -> Tensor:
         """
-        The tensor itself, as of all real numbers. (torch.conj)
+        The tensor itself. (torch.resolve_conj)
         """
     @staticmethod
     def resolve_neg(input: Tensor) -> Tensor:
         """
-        The tensor itself, as of all real numbers. (torch.conj)
+        The tensor itself. (torch.resolve_neg)
         """
     @staticmethod
     def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
@@ -759,16 +777,27 @@ class Tensor:
         Views of parts of those sizes along `dim`. (torch.split_with_sizes)
         """
     @staticmethod
+    def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Tensor | None = None, center: bool = True, pad_mode: str = 'reflect', normalized: bool = False, onesided: bool | None = None, return_complex: bool | None = None, align_to_window: bool | None = None) -> Tensor:
+        """
+        The transforms of a signal's windows. (torch.stft)
+        
+            input: [batch, length] or [length], real or complex. Each `hop_length` elements (a quarter of `n_fft`) a window
+            of `n_fft` begins, times `window` [win_length]; `center` reflects the signal at its ends, so that the windows'
+            middles lie on it, and `normalized` divides by the root of n_fft. Returns [batch, frequencies, windows], complex,
+            or pairs with ``return_complex=False``; `onesided`, the default of real numbers, leaves out the frequencies below 0.
+            
+        """
+    @staticmethod
     def subtract(*args, **kwargs):
         """
-        sub(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> ocl._C.Tensor
+        sub(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> ocl._C.Tensor
         
         a - alpha * b.
         """
     @staticmethod
     def subtract_(*args, **kwargs):
         """
-        sub_(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> ocl._C.Tensor
+        sub_(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> ocl._C.Tensor
         
         In place: a - alpha * b.
         """
@@ -794,11 +823,11 @@ class Tensor:
         div(*args, **kwargs)
         Overloaded function.
         
-        1. div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        1. div(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool) -> ocl._C.Tensor
         
         The true quotient.
         
-        2. div(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
+        2. div(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
         """
     @staticmethod
     def unfold(*args, **kwargs):
@@ -822,11 +851,6 @@ class Tensor:
         A tuple of parts along dim: of split_size entries, or of the sizes listed.
         """
     @staticmethod
-    def vdot(input: Tensor, other: Tensor) -> Tensor:
-        """
-        The sum of the products of two vectors, as dot. (torch.vdot)
-        """
-    @staticmethod
     def vsplit(input: Tensor, indices_or_sections: int | typing.Sequence[int]) -> tuple[Tensor, ...]:
         """
         Parts along the first of at least two dimensions. (torch.vsplit)
@@ -839,13 +863,13 @@ class Tensor:
     def __abs__(self) -> Tensor:
         ...
     @typing.overload
-    def __add__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __add__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __add__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __and__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __and__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __and__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -862,7 +886,9 @@ class Tensor:
         """
     def __bool__(self) -> bool:
         ...
-    def __contains__(self, arg0: Tensor | float | int | bool) -> bool:
+    def __complex__(self) -> typing.Any:
+        ...
+    def __contains__(self, arg0: Tensor | complex | float | int | bool) -> bool:
         ...
     def __copy__(self) -> Tensor:
         """
@@ -877,7 +903,7 @@ class Tensor:
     def __dlpack_device__(self) -> tuple[int, int]:
         ...
     @typing.overload
-    def __eq__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __eq__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __eq__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -885,7 +911,7 @@ class Tensor:
     def __float__(self) -> float:
         ...
     @typing.overload
-    def __floordiv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __floordiv__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __floordiv__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -893,7 +919,7 @@ class Tensor:
     def __format__(self, arg0: str) -> str:
         ...
     @typing.overload
-    def __ge__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __ge__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __ge__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -901,43 +927,43 @@ class Tensor:
     def __getitem__(self, arg0: typing.Any) -> Tensor:
         ...
     @typing.overload
-    def __gt__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __gt__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __gt__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __iadd__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __iadd__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __iadd__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __iand__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __iand__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __iand__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __ifloordiv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __ifloordiv__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __ifloordiv__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __ilshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __ilshift__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __ilshift__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __imod__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __imod__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __imod__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __imul__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __imul__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __imul__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -949,25 +975,25 @@ class Tensor:
     def __invert__(self) -> Tensor:
         ...
     @typing.overload
-    def __ior__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __ior__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __ior__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __ipow__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __ipow__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __ipow__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __irshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __irshift__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __irshift__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __isub__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __isub__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __isub__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -975,19 +1001,19 @@ class Tensor:
     def __iter__(self) -> collections.abc.Iterator:
         ...
     @typing.overload
-    def __itruediv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __itruediv__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __itruediv__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __ixor__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __ixor__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __ixor__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __le__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __le__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __le__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -995,13 +1021,13 @@ class Tensor:
     def __len__(self) -> int:
         ...
     @typing.overload
-    def __lshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __lshift__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __lshift__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __lt__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __lt__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __lt__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -1013,19 +1039,19 @@ class Tensor:
     def __matmul__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __mod__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __mod__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __mod__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __mul__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __mul__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __mul__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __ne__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __ne__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __ne__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -1033,67 +1059,67 @@ class Tensor:
     def __neg__(self) -> Tensor:
         ...
     @typing.overload
-    def __or__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __or__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __or__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __pow__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __pow__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __pow__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
-    def __radd__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __radd__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def __rand__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rand__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     def __reduce_ex__(self, protocol: int) -> tuple:
         ...
     def __repr__(self) -> str:
         ...
-    def __rfloordiv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rfloordiv__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def __rlshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rlshift__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def __rmod__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rmod__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def __rmul__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rmul__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def __ror__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __ror__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def __rpow__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rpow__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def __rrshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rrshift__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
-    def __rshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rshift__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __rshift__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
-    def __rsub__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rsub__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def __rtruediv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rtruediv__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def __rxor__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __rxor__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     def __setitem__(self, arg0: typing.Any, arg1: typing.Any) -> None:
         ...
     @typing.overload
-    def __sub__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __sub__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __sub__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __truediv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __truediv__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __truediv__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
-    def __xor__(self, arg0: Tensor | float | int | bool) -> Tensor:
+    def __xor__(self, arg0: Tensor | complex | float | int | bool) -> Tensor:
         ...
     @typing.overload
     def __xor__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
@@ -1130,15 +1156,15 @@ class Tensor:
         """
         In place: The inverse hyperbolic cosine; NaN below 1.
         """
-    def add(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+    def add(self, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         a + alpha * b.
         """
-    def add_(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+    def add_(self, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         In place: a + alpha * b.
         """
-    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         beta * input + alpha * the sum over the batch of batch1 @ batch2, with input broadcast.
         """
@@ -1146,23 +1172,23 @@ class Tensor:
         """
         Writes what ``addbmm`` gives over the tensor. (torch.Tensor.addbmm_)
         """
-    def addcdiv(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+    def addcdiv(self, tensor1: Tensor | complex | float | int | bool, tensor2: Tensor | complex | float | int | bool, *, value: complex | float | int | bool = 1) -> Tensor:
         """
         a + value * b / c.
         """
-    def addcdiv_(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+    def addcdiv_(self, tensor1: Tensor | complex | float | int | bool, tensor2: Tensor | complex | float | int | bool, *, value: complex | float | int | bool = 1) -> Tensor:
         """
         In place: a + value * b / c.
         """
-    def addcmul(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+    def addcmul(self, tensor1: Tensor | complex | float | int | bool, tensor2: Tensor | complex | float | int | bool, *, value: complex | float | int | bool = 1) -> Tensor:
         """
         a + value * b * c.
         """
-    def addcmul_(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+    def addcmul_(self, tensor1: Tensor | complex | float | int | bool, tensor2: Tensor | complex | float | int | bool, *, value: complex | float | int | bool = 1) -> Tensor:
         """
         In place: a + value * b * c.
         """
-    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         beta * input + alpha * mat1 @ mat2, with input broadcast.
         """
@@ -1170,7 +1196,7 @@ class Tensor:
         """
         Writes what ``addmm`` gives over the tensor. (torch.Tensor.addmm_)
         """
-    def addmv(self, mat: Tensor, vec: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         beta * input + alpha * mat @ vec, with input broadcast.
         """
@@ -1178,7 +1204,7 @@ class Tensor:
         """
         Writes what ``addmv`` gives over the tensor. (torch.Tensor.addmv_)
         """
-    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         beta * input + alpha * outer(vec1, vec2), with input broadcast.
         """
@@ -1282,11 +1308,11 @@ class Tensor:
         """
         The inverse tangent, in radians.
         """
-    def atan2(self, other: Tensor | float | int | bool) -> Tensor:
+    def atan2(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The angle of the point (b, a), in radians.
         """
-    def atan2_(self, other: Tensor | float | int | bool) -> Tensor:
+    def atan2_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The angle of the point (b, a), in radians.
         """
@@ -1304,7 +1330,7 @@ class Tensor:
         """
     def backward(self, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: collections.abc.Sequence[Tensor] | None = None) -> None:
         ...
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         beta * input + alpha * batch1 @ batch2, with input broadcast.
         """
@@ -1316,7 +1342,7 @@ class Tensor:
         """
         1 with the probability that each element gives (or p), else 0.
         """
-    def bernoulli_(self, p: Tensor | float | int | bool = 0.5, *, generator: Generator = None) -> Tensor:
+    def bernoulli_(self, p: Tensor | complex | float | int | bool = 0.5, *, generator: Generator = None) -> Tensor:
         """
         Overwrites with 1, with probability p (a number or a tensor), and 0.
         """
@@ -1326,19 +1352,19 @@ class Tensor:
         """
         How often each whole number from 0 on occurs, or the sum of its weights; at least minlength places. Waits for the largest.
         """
-    def bitwise_and(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_and(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The bits set in both.
         """
-    def bitwise_and_(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_and_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The bits set in both.
         """
-    def bitwise_left_shift(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_left_shift(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The bits of a moved b places up; 0 where b is negative or beyond the width.
         """
-    def bitwise_left_shift_(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_left_shift_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The bits of a moved b places up; 0 where b is negative or beyond the width.
         """
@@ -1350,27 +1376,27 @@ class Tensor:
         """
         In place: All bits inverted; logical for bool.
         """
-    def bitwise_or(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_or(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The bits set in either.
         """
-    def bitwise_or_(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_or_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The bits set in either.
         """
-    def bitwise_right_shift(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_right_shift(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The bits of a moved b places down, the sign kept; all of them where b is negative.
         """
-    def bitwise_right_shift_(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_right_shift_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The bits of a moved b places down, the sign kept; all of them where b is negative.
         """
-    def bitwise_xor(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_xor(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The bits set in exactly one.
         """
-    def bitwise_xor_(self, other: Tensor | float | int | bool) -> Tensor:
+    def bitwise_xor_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The bits set in exactly one.
         """
@@ -1382,6 +1408,8 @@ class Tensor:
         ...
     def byte(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
+    def cdouble(self, *, memory_format: memory_format | None = None) -> Tensor:
+        ...
     def ceil(self) -> Tensor:
         """
         The smallest whole number not below every element.
@@ -1390,14 +1418,16 @@ class Tensor:
         """
         In place: The smallest whole number not below every element.
         """
-    def celu(self, alpha: float | int | bool | None = 1.0) -> Tensor:
+    def celu(self, alpha: complex | float | int | bool | None = 1.0) -> Tensor:
         """
         elu with a continuous slope (Barron 2017).
         """
-    def celu_(self, alpha: float | int | bool | None = None) -> Tensor:
+    def celu_(self, alpha: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: elu with a continuous slope (Barron 2017).
         """
+    def cfloat(self, *, memory_format: memory_format | None = None) -> Tensor:
+        ...
     def char(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
     def cholesky(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
@@ -1421,74 +1451,82 @@ class Tensor:
         A tuple of at most chunks equal parts along dim.
         """
     @typing.overload
-    def clamp(self, min: float | int | bool | None = None, max: float | int | bool | None = None) -> Tensor:
+    def clamp(self, min: complex | float | int | bool | None = None, max: complex | float | int | bool | None = None) -> Tensor:
         """
         a held between min and max.
         """
     @typing.overload
-    def clamp(self, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> Tensor:
+    def clamp(self, min: Tensor | complex | float | int | bool | None = None, max: Tensor | complex | float | int | bool | None = None) -> Tensor:
         """
         a held between min and max.
         """
     @typing.overload
-    def clamp_(self, min: float | int | bool | None = None, max: float | int | bool | None = None) -> Tensor:
+    def clamp_(self, min: complex | float | int | bool | None = None, max: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: a held between min and max.
         """
     @typing.overload
-    def clamp_(self, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> Tensor:
+    def clamp_(self, min: Tensor | complex | float | int | bool | None = None, max: Tensor | complex | float | int | bool | None = None) -> Tensor:
         ...
     @typing.overload
-    def clamp_max(self, max: float | int | bool | None = ...) -> Tensor:
+    def clamp_max(self, max: complex | float | int | bool | None = ...) -> Tensor:
         """
         a held at max or below.
         """
     @typing.overload
-    def clamp_max(self, max: Tensor | float | int | bool) -> Tensor:
+    def clamp_max(self, max: Tensor | complex | float | int | bool) -> Tensor:
         """
         a held at max or below.
         """
     @typing.overload
-    def clamp_max_(self, max: float | int | bool | None = None) -> Tensor:
+    def clamp_max_(self, max: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: a held at max or below.
         """
     @typing.overload
-    def clamp_max_(self, max: Tensor | float | int | bool) -> Tensor:
+    def clamp_max_(self, max: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def clamp_max_tensor(self, max: Tensor | float | int | bool) -> Tensor:
+    def clamp_max_tensor(self, max: Tensor | complex | float | int | bool) -> Tensor:
         """
         clamp_max with a tensor as bound.
         """
     @typing.overload
-    def clamp_min(self, min: float | int | bool | None = ...) -> Tensor:
+    def clamp_min(self, min: complex | float | int | bool | None = ...) -> Tensor:
         """
         a held at min or above.
         """
     @typing.overload
-    def clamp_min(self, min: Tensor | float | int | bool) -> Tensor:
+    def clamp_min(self, min: Tensor | complex | float | int | bool) -> Tensor:
         """
         a held at min or above.
         """
     @typing.overload
-    def clamp_min_(self, min: float | int | bool | None = None) -> Tensor:
+    def clamp_min_(self, min: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: a held at min or above.
         """
     @typing.overload
-    def clamp_min_(self, min: Tensor | float | int | bool) -> Tensor:
+    def clamp_min_(self, min: Tensor | complex | float | int | bool) -> Tensor:
         ...
-    def clamp_min_tensor(self, min: Tensor | float | int | bool) -> Tensor:
+    def clamp_min_tensor(self, min: Tensor | complex | float | int | bool) -> Tensor:
         """
         clamp_min with a tensor as bound.
         """
-    def clamp_tensor(self, min: Tensor | float | int | bool, max: Tensor | float | int | bool) -> Tensor:
+    def clamp_tensor(self, min: Tensor | complex | float | int | bool, max: Tensor | complex | float | int | bool) -> Tensor:
         """
         clamp with tensors as bounds.
         """
     def clone(self, *, memory_format: memory_format | None = None) -> Tensor:
         """
         A copy.
+        """
+    def conj(self) -> Tensor:
+        """
+        The conjugates, with the signs of the imaginary parts turned; a tensor of real numbers itself.
+        """
+    def conj_physical_(self) -> Tensor:
+        """
+        Turns the signs of the imaginary parts in place. (torch.Tensor.conj_physical_)
         """
     def contiguous(self, *, memory_format: memory_format | None = None) -> Tensor:
         """
@@ -1504,11 +1542,11 @@ class Tensor:
         """
         From a NumPy array: the upload overlaps with what the device computes; non_blocking as in ocl.tensor.
         """
-    def copysign(self, other: Tensor | float | int | bool) -> Tensor:
+    def copysign(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         a with the sign of b.
         """
-    def copysign_(self, other: Tensor | float | int | bool) -> Tensor:
+    def copysign_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: a with the sign of b.
         """
@@ -1593,26 +1631,26 @@ class Tensor:
     def dim(self) -> int:
         ...
     @typing.overload
-    def div(self, other: Tensor | float | int | bool) -> Tensor:
+    def div(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The true quotient.
         """
     @typing.overload
-    def div(self, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> Tensor:
+    def div(self, other: Tensor | complex | float | int | bool, *, rounding_mode: str | None) -> Tensor:
         ...
     @typing.overload
-    def div_(self, other: Tensor | float | int | bool) -> Tensor:
+    def div_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The true quotient.
         """
     @typing.overload
-    def div_(self, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> Tensor:
+    def div_(self, other: Tensor | complex | float | int | bool, *, rounding_mode: str | None) -> Tensor:
         ...
-    def div_floor(self, other: Tensor | float | int | bool) -> Tensor:
+    def div_floor(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         div with rounding_mode='floor'.
         """
-    def div_trunc(self, other: Tensor | float | int | bool) -> Tensor:
+    def div_trunc(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         div with rounding_mode='trunc'.
         """
@@ -1624,19 +1662,19 @@ class Tensor:
         ...
     def element_size(self) -> int:
         ...
-    def elu(self, alpha: float | int | bool | None = 1.0) -> Tensor:
+    def elu(self, alpha: complex | float | int | bool | None = 1.0) -> Tensor:
         """
         a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
         """
-    def elu_(self, alpha: float | int | bool | None = None) -> Tensor:
+    def elu_(self, alpha: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
         """
-    def eq(self, other: Tensor | float | int | bool) -> Tensor:
+    def eq(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         Whether a equals b.
         """
-    def eq_(self, other: Tensor | float | int | bool) -> Tensor:
+    def eq_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: Whether a equals b.
         """
@@ -1710,7 +1748,7 @@ class Tensor:
         """
         Overwrites with numbers of density lambd exp(-lambd x).
         """
-    def fill_(self, value: Tensor | float | int | bool) -> Tensor:
+    def fill_(self, value: Tensor | complex | float | int | bool) -> Tensor:
         """
         Sets every element to value.
         """
@@ -1760,27 +1798,27 @@ class Tensor:
         """
         In place: The largest whole number not above every element.
         """
-    def floor_divide(self, other: Tensor | float | int | bool) -> Tensor:
+    def floor_divide(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The quotient rounded down.
         """
-    def floor_divide_(self, other: Tensor | float | int | bool) -> Tensor:
+    def floor_divide_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The quotient rounded down.
         """
-    def fmax(self, other: Tensor | float | int | bool) -> Tensor:
+    def fmax(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The larger of a and b; the other one where one is NaN.
         """
-    def fmin(self, other: Tensor | float | int | bool) -> Tensor:
+    def fmin(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The smaller of a and b; the other one where one is NaN.
         """
-    def fmod(self, other: Tensor | float | int | bool) -> Tensor:
+    def fmod(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The remainder of division, with the sign of a.
         """
-    def fmod_(self, other: Tensor | float | int | bool) -> Tensor:
+    def fmod_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The remainder of division, with the sign of a.
         """
@@ -1800,11 +1838,11 @@ class Tensor:
         """
         Writes what ``gcd`` gives over the tensor. (torch.Tensor.gcd_)
         """
-    def ge(self, other: Tensor | float | int | bool) -> Tensor:
+    def ge(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         Whether a is at least b.
         """
-    def ge_(self, other: Tensor | float | int | bool) -> Tensor:
+    def ge_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: Whether a is at least b.
         """
@@ -1824,11 +1862,11 @@ class Tensor:
         """
         The factors of ``qr`` as LAPACK has them. No gradient flows. (torch.geqrf)
         """
-    def glu_kernel(self, other: Tensor | float | int | bool) -> Tensor:
+    def glu_kernel(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         a * sigmoid(b): glu of its two halves.
         """
-    def glu_kernel_(self, other: Tensor | float | int | bool) -> Tensor:
+    def glu_kernel_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: a * sigmoid(b): glu of its two halves.
         """
@@ -1840,17 +1878,17 @@ class Tensor:
         """
         Writes what ``greater_equal`` gives over the tensor. (torch.Tensor.greater_equal_)
         """
-    def gt(self, other: Tensor | float | int | bool) -> Tensor:
+    def gt(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         Whether a is greater than b.
         """
-    def gt_(self, other: Tensor | float | int | bool) -> Tensor:
+    def gt_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: Whether a is greater than b.
         """
     def half(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
-    def hardshrink(self, lambd: float | int | bool | None = 0.5) -> Tensor:
+    def hardshrink(self, lambd: complex | float | int | bool | None = 0.5) -> Tensor:
         """
         a, but 0 between -lambd and lambd.
         """
@@ -1870,31 +1908,31 @@ class Tensor:
         """
         In place: a * relu6(a + 3) / 6 (Howard et al. 2019).
         """
-    def hardtanh(self, min_val: float | int | bool | None = None, max_val: float | int | bool | None = None) -> Tensor:
+    def hardtanh(self, min_val: complex | float | int | bool | None = None, max_val: complex | float | int | bool | None = None) -> Tensor:
         """
         a held between min_val and max_val.
         """
-    def hardtanh_(self, min_val: float | int | bool | None = None, max_val: float | int | bool | None = None) -> Tensor:
+    def hardtanh_(self, min_val: complex | float | int | bool | None = None, max_val: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: a held between min_val and max_val.
         """
-    def heaviside(self, values: Tensor | float | int | bool) -> Tensor:
+    def heaviside(self, values: Tensor | complex | float | int | bool) -> Tensor:
         """
         0 where a is negative, b where it is 0, 1 where it is positive.
         """
-    def heaviside_(self, values: Tensor | float | int | bool) -> Tensor:
+    def heaviside_(self, values: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: 0 where a is negative, b where it is 0, 1 where it is positive.
         """
-    def histc(self, bins: typing.SupportsIndex = 100, min: float | int | bool = 0, max: float | int | bool = 0) -> Tensor:
+    def histc(self, bins: typing.SupportsIndex = 100, min: complex | float | int | bool = 0, max: complex | float | int | bool = 0) -> Tensor:
         """
         How many elements fall into each of bins equal parts of [min, max]; of their own range where both are 0.
         """
-    def hypot(self, other: Tensor | float | int | bool) -> Tensor:
+    def hypot(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         sqrt(a a + b b), without overflow.
         """
-    def hypot_(self, other: Tensor | float | int | bool) -> Tensor:
+    def hypot_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: sqrt(a a + b b), without overflow.
         """
@@ -1910,11 +1948,11 @@ class Tensor:
         """
         Writes what ``igammac`` gives over the tensor. (torch.Tensor.igammac_)
         """
-    def index_add(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
+    def index_add(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         input with alpha * source added to the entries of dim that index names, in a fixed order.
         """
-    def index_add_(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
+    def index_add_(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         index_add in place.
         """
@@ -1926,7 +1964,7 @@ class Tensor:
         """
         index_copy in place.
         """
-    def index_fill(self, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+    def index_fill(self, dim: typing.SupportsIndex, index: Tensor, value: Tensor | complex | float | int | bool) -> Tensor:
         """
         input with value (a number or a tensor of one element) in the entries of dim that index names.
         """
@@ -1960,6 +1998,8 @@ class Tensor:
         """
         ``linalg.inv`` by its old name (torch.inverse).
         """
+    def is_complex(self) -> bool:
+        ...
     def is_contiguous(self, *, memory_format: memory_format | None = None) -> bool:
         ...
     def is_floating_point(self) -> bool:
@@ -2012,27 +2052,27 @@ class Tensor:
         """
         Writes what ``ldexp`` gives over the tensor. (torch.Tensor.ldexp_)
         """
-    def le(self, other: Tensor | float | int | bool) -> Tensor:
+    def le(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         Whether a is at most b.
         """
-    def le_(self, other: Tensor | float | int | bool) -> Tensor:
+    def le_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: Whether a is at most b.
         """
-    def leaky_relu(self, negative_slope: float | int | bool | None = 0.01) -> Tensor:
+    def leaky_relu(self, negative_slope: complex | float | int | bool | None = 0.01) -> Tensor:
         """
         a, or negative_slope * a where negative.
         """
-    def leaky_relu_(self, negative_slope: float | int | bool | None = None) -> Tensor:
+    def leaky_relu_(self, negative_slope: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: a, or negative_slope * a where negative.
         """
-    def lerp(self, end: Tensor | float | int | bool, weight: Tensor | float | int | bool) -> Tensor:
+    def lerp(self, end: Tensor | complex | float | int | bool, weight: Tensor | complex | float | int | bool) -> Tensor:
         """
         a + weight * (b - a).
         """
-    def lerp_(self, end: Tensor | float | int | bool, weight: Tensor | float | int | bool) -> Tensor:
+    def lerp_(self, end: Tensor | complex | float | int | bool, weight: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: a + weight * (b - a).
         """
@@ -2088,11 +2128,11 @@ class Tensor:
         """
         The logarithm of softmax, without overflow.
         """
-    def logaddexp(self, other: Tensor | float | int | bool) -> Tensor:
+    def logaddexp(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         log(exp(a) + exp(b)), without overflow.
         """
-    def logaddexp2(self, other: Tensor | float | int | bool) -> Tensor:
+    def logaddexp2(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         log2(2^a + 2^b), without overflow.
         """
@@ -2104,11 +2144,11 @@ class Tensor:
         """
         log det of (*, n, n), NaN where the determinant is negative (torch.logdet).
         """
-    def logical_and(self, other: Tensor | float | int | bool) -> Tensor:
+    def logical_and(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         Whether both are non-zero.
         """
-    def logical_and_(self, other: Tensor | float | int | bool) -> Tensor:
+    def logical_and_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: Whether both are non-zero.
         """
@@ -2120,27 +2160,27 @@ class Tensor:
         """
         In place: Whether every element is zero.
         """
-    def logical_or(self, other: Tensor | float | int | bool) -> Tensor:
+    def logical_or(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         Whether either is non-zero.
         """
-    def logical_or_(self, other: Tensor | float | int | bool) -> Tensor:
+    def logical_or_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: Whether either is non-zero.
         """
-    def logical_xor(self, other: Tensor | float | int | bool) -> Tensor:
+    def logical_xor(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         Whether exactly one is non-zero.
         """
-    def logical_xor_(self, other: Tensor | float | int | bool) -> Tensor:
+    def logical_xor_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: Whether exactly one is non-zero.
         """
-    def logit(self, eps: float | int | bool | None = None) -> Tensor:
+    def logit(self, eps: complex | float | int | bool | None = None) -> Tensor:
         """
         log(a / (1 - a)), the inverse of sigmoid, of a held between eps and 1 - eps; an eps below 0 is none.
         """
-    def logit_(self, eps: float | int | bool | None = None) -> Tensor:
+    def logit_(self, eps: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: log(a / (1 - a)), the inverse of sigmoid, of a held between eps and 1 - eps; an eps below 0 is none.
         """
@@ -2158,11 +2198,11 @@ class Tensor:
         """
     def long(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
-    def lt(self, other: Tensor | float | int | bool) -> Tensor:
+    def lt(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         Whether a is less than b.
         """
-    def lt_(self, other: Tensor | float | int | bool) -> Tensor:
+    def lt_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: Whether a is less than b.
         """
@@ -2174,11 +2214,11 @@ class Tensor:
         """
         ``linalg.lu_solve`` with its arguments in another order (torch.lu_solve).
         """
-    def masked_fill(self, mask: Tensor, value: Tensor | float | int | bool) -> Tensor:
+    def masked_fill(self, mask: Tensor, value: Tensor | complex | float | int | bool) -> Tensor:
         """
         input with value (a number or a scalar tensor) where mask (bool) holds.
         """
-    def masked_fill_(self, mask: Tensor, value: Tensor | float | int | bool) -> Tensor:
+    def masked_fill_(self, mask: Tensor, value: Tensor | complex | float | int | bool) -> Tensor:
         """
         masked_fill in place.
         """
@@ -2224,7 +2264,7 @@ class Tensor:
         """
         The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
         """
-    def maximum(self, other: Tensor | float | int | bool) -> Tensor:
+    def maximum(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The larger of a and b; NaN if either is.
         """
@@ -2263,7 +2303,7 @@ class Tensor:
         """
         The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
         """
-    def minimum(self, other: Tensor | float | int | bool) -> Tensor:
+    def minimum(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The smaller of a and b; NaN if either is.
         """
@@ -2287,11 +2327,11 @@ class Tensor:
         """
         The dimensions source moved to the places destination.
         """
-    def mul(self, other: Tensor | float | int | bool) -> Tensor:
+    def mul(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The product.
         """
-    def mul_(self, other: Tensor | float | int | bool) -> Tensor:
+    def mul_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The product.
         """
@@ -2327,7 +2367,7 @@ class Tensor:
         """
         median of the elements that are not NaN.
         """
-    def nanquantile(self, q: Tensor | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
+    def nanquantile(self, q: Tensor | complex | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
         """
         quantile of the elements that are not NaN.
         """
@@ -2341,11 +2381,11 @@ class Tensor:
         """
     def ndimension(self) -> int:
         ...
-    def ne(self, other: Tensor | float | int | bool) -> Tensor:
+    def ne(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         Whether a differs from b.
         """
-    def ne_(self, other: Tensor | float | int | bool) -> Tensor:
+    def ne_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: Whether a differs from b.
         """
@@ -2367,7 +2407,7 @@ class Tensor:
         """
     def new_empty(self, *args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
-    def new_full(self, size: collections.abc.Sequence[typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    def new_full(self, size: collections.abc.Sequence[typing.SupportsIndex], fill_value: complex | float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
     def new_ones(self, *args, size: collections.abc.Sequence[typing.SupportsIndex] | None = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
@@ -2429,19 +2469,19 @@ class Tensor:
         """
         The derivative of digamma of the order n, a whole number: digamma itself at 0.
         """
-    def polygamma_kernel(self, n: float | int | bool | None = 0.0) -> Tensor:
+    def polygamma_kernel(self, n: complex | float | int | bool | None = 0.0) -> Tensor:
         """
         polygamma with the order behind the input.
         """
-    def polygamma_kernel_(self, n: float | int | bool | None = None) -> Tensor:
+    def polygamma_kernel_(self, n: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: polygamma with the order behind the input.
         """
-    def pow(self, exponent: Tensor | float | int | bool) -> Tensor:
+    def pow(self, exponent: Tensor | complex | float | int | bool) -> Tensor:
         """
         a to the power b.
         """
-    def pow_(self, exponent: Tensor | float | int | bool) -> Tensor:
+    def pow_(self, exponent: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: a to the power b.
         """
@@ -2449,7 +2489,7 @@ class Tensor:
         """
         a where positive, weight * a elsewhere; weight has one element, or one for each entry of dimension 1.
         """
-    def prelu_kernel(self, other: Tensor | float | int | bool) -> Tensor:
+    def prelu_kernel(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         prelu with the slope b broadcast already.
         """
@@ -2471,7 +2511,7 @@ class Tensor:
         """
         ``linalg.qr``, reduced, or complete with ``some=False`` (torch.qr).
         """
-    def quantile(self, q: Tensor | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
+    def quantile(self, q: Tensor | complex | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
         """
         What stands at the part q (a number or a vector) of the way from the smallest element to the largest.
         """
@@ -2519,15 +2559,15 @@ class Tensor:
         """
         In place: max(a, 0).
         """
-    def remainder(self, other: Tensor | float | int | bool) -> Tensor:
+    def remainder(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         The remainder of division, with the sign of b.
         """
-    def remainder_(self, other: Tensor | float | int | bool) -> Tensor:
+    def remainder_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: The remainder of division, with the sign of b.
         """
-    def renorm(self, p: float | int | bool, dim: typing.SupportsIndex, maxnorm: float | int | bool) -> Tensor:
+    def renorm(self, p: complex | float | int | bool, dim: typing.SupportsIndex, maxnorm: complex | float | int | bool) -> Tensor:
         """
         The entries of dim, those with a p-norm above maxnorm scaled down to it.
         """
@@ -2602,7 +2642,7 @@ class Tensor:
     @typing.overload
     def round_(self, *, decimals: typing.SupportsIndex) -> Tensor:
         ...
-    def round_decimals(self, scale: float | int | bool | None = None, divisor: float | int | bool | None = None) -> Tensor:
+    def round_decimals(self, scale: complex | float | int | bool | None = None, divisor: complex | float | int | bool | None = None) -> Tensor:
         """
         round with decimals, of which one of the parameters is the power of ten.
         """
@@ -2614,47 +2654,47 @@ class Tensor:
         """
         In place: One over the square root.
         """
-    def rsub(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+    def rsub(self, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         b - alpha * a.
         """
     @typing.overload
-    def scatter(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+    def scatter(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | complex | float | int | bool) -> Tensor:
         """
         input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
         """
     @typing.overload
-    def scatter(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+    def scatter(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | complex | float | int | bool, *, reduce: str) -> Tensor:
         """
         input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
         """
     @typing.overload
-    def scatter(self, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+    def scatter(self, dim: typing.SupportsIndex, index: Tensor, value: Tensor | complex | float | int | bool, *, reduce: str) -> Tensor:
         """
         input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
         """
     @typing.overload
-    def scatter(self, dim: typing.SupportsIndex, index: Tensor, value: float | int | bool) -> Tensor:
+    def scatter(self, dim: typing.SupportsIndex, index: Tensor, value: complex | float | int | bool) -> Tensor:
         """
         input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
         """
     @typing.overload
-    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | complex | float | int | bool) -> Tensor:
         """
         scatter in place.
         """
     @typing.overload
-    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | complex | float | int | bool, *, reduce: str) -> Tensor:
         """
         scatter in place.
         """
     @typing.overload
-    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, value: Tensor | complex | float | int | bool, *, reduce: str) -> Tensor:
         """
         scatter in place.
         """
     @typing.overload
-    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, value: float | int | bool) -> Tensor:
+    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, value: complex | float | int | bool) -> Tensor:
         """
         scatter in place.
         """
@@ -2773,15 +2813,15 @@ class Tensor:
         """
         exp(input) over its sum along dim.
         """
-    def softplus(self, beta: float | int | bool | None = None, threshold: float | int | bool | None = None) -> Tensor:
+    def softplus(self, beta: complex | float | int | bool | None = None, threshold: complex | float | int | bool | None = None) -> Tensor:
         """
         log(1 + exp(beta * a)) / beta; linear above threshold / beta.
         """
-    def softplus_(self, beta: float | int | bool | None = None, threshold: float | int | bool | None = None) -> Tensor:
+    def softplus_(self, beta: complex | float | int | bool | None = None, threshold: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: log(1 + exp(beta * a)) / beta; linear above threshold / beta.
         """
-    def softshrink(self, lambd: float | int | bool | None = 0.5) -> Tensor:
+    def softshrink(self, lambd: complex | float | int | bool | None = 0.5) -> Tensor:
         """
         a moved by lambd towards 0, which is as far as it goes.
         """
@@ -2801,7 +2841,7 @@ class Tensor:
         """
         -a log(a), the entropy; 0 at 0, minus infinity below.
         """
-    def special_xlog1py(self, other: Tensor | float | int | bool) -> Tensor:
+    def special_xlog1py(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         a log(1 + b); 0 where a is 0 and b is not NaN.
         """
@@ -2860,11 +2900,11 @@ class Tensor:
         ...
     def stride(self, dim: typing.SupportsIndex | None = None) -> typing.Any:
         ...
-    def sub(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+    def sub(self, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         a - alpha * b.
         """
-    def sub_(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+    def sub_(self, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> Tensor:
         """
         In place: a - alpha * b.
         """
@@ -2950,11 +2990,11 @@ class Tensor:
         """
         In place: a - tanh(a).
         """
-    def threshold(self, threshold: float | int | bool | None = None, value: float | int | bool | None = None) -> Tensor:
+    def threshold(self, threshold: complex | float | int | bool | None = None, value: complex | float | int | bool | None = None) -> Tensor:
         """
         a where it is above threshold, value elsewhere.
         """
-    def threshold_(self, threshold: float | int | bool | None = None, value: float | int | bool | None = None) -> Tensor:
+    def threshold_(self, threshold: complex | float | int | bool | None = None, value: complex | float | int | bool | None = None) -> Tensor:
         """
         In place: a where it is above threshold, value elsewhere.
         """
@@ -3101,6 +3141,10 @@ class Tensor:
         """
         var and mean.
         """
+    def vdot(self, other: Tensor) -> Tensor:
+        """
+        dot with the conjugates of input.
+        """
     @typing.overload
     def view(self, *args) -> Tensor:
         """
@@ -3115,21 +3159,26 @@ class Tensor:
         """
         Viewed in the shape of other.
         """
-    def where(self, condition: Tensor, other: Tensor | float | int | bool) -> Tensor:
+    def where(self, condition: Tensor, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         b where the condition a holds, c elsewhere.
         """
-    def xlogy(self, other: Tensor | float | int | bool) -> Tensor:
+    def xlogy(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         a log(b); 0 where a is 0 and b is not NaN.
         """
-    def xlogy_(self, other: Tensor | float | int | bool) -> Tensor:
+    def xlogy_(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
         In place: a log(b); 0 where a is 0 and b is not NaN.
         """
     def zero_(self) -> Tensor:
         """
         Sets every element to 0.
+        """
+    @property
+    def H(self) -> Tensor:
+        """
+        A matrix transposed, with conjugate elements. (torch.Tensor.H)
         """
     @property
     def T(self) -> Tensor:
@@ -3155,6 +3204,14 @@ class Tensor:
     def grad_fn(self) -> typing.Any:
         ...
     @property
+    def imag(self) -> Tensor:
+        """
+        The imaginary parts, a view. (torch.Tensor.imag)
+        """
+    @imag.setter
+    def imag(self, value: Tensor) -> None:
+        ...
+    @property
     def is_cuda(self):
         """
         False: the device is an OpenCL device. (torch.Tensor)
@@ -3166,6 +3223,11 @@ class Tensor:
     def itemsize(self) -> int:
         ...
     @property
+    def mH(self):
+        """
+        Matrices transposed, with conjugate elements. (torch.Tensor.mH)
+        """
+    @property
     def mT(self) -> Tensor:
         ...
     @property
@@ -3173,6 +3235,14 @@ class Tensor:
         ...
     @property
     def ndim(self) -> int:
+        ...
+    @property
+    def real(self) -> Tensor:
+        """
+        The real parts, a view; real numbers themselves. (torch.Tensor.real)
+        """
+    @real.setter
+    def real(self, value: Tensor) -> None:
         ...
     @property
     def retains_grad(self) -> bool:
@@ -3345,31 +3415,31 @@ def adaptive_max_pool3d(input: Tensor, output_size: int | None | tuple[int | Non
     """
     The largest elements of windows that divide the volume into output_size parts; with return_indices also where they stand in their volume.
     """
-def add(input: Tensor | float | int | bool, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+def add(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> Tensor:
     """
     a + alpha * b.
     """
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
     """
     beta * input + alpha * the sum over the batch of batch1 @ batch2, with input broadcast.
     """
-def addcdiv(input: Tensor | float | int | bool, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+def addcdiv(input: Tensor | complex | float | int | bool, tensor1: Tensor | complex | float | int | bool, tensor2: Tensor | complex | float | int | bool, *, value: complex | float | int | bool = 1) -> Tensor:
     """
     a + value * b / c.
     """
-def addcmul(input: Tensor | float | int | bool, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+def addcmul(input: Tensor | complex | float | int | bool, tensor1: Tensor | complex | float | int | bool, tensor2: Tensor | complex | float | int | bool, *, value: complex | float | int | bool = 1) -> Tensor:
     """
     a + value * b * c.
     """
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
     """
     beta * input + alpha * mat1 @ mat2, with input broadcast.
     """
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
     """
     beta * input + alpha * mat @ vec, with input broadcast.
     """
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
     """
     beta * input + alpha * outer(vec1, vec2), with input broadcast.
     """
@@ -3406,12 +3476,12 @@ def any(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typi
     Whether some element is non-zero.
     """
 @typing.overload
-def arange(end: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def arange(end: complex | float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     start, start + step, ... below end (above it for a negative step); int64 where all three are whole numbers, else float32.
     """
 @typing.overload
-def arange(start: float | int | bool, end: float | int | bool, step: float | int | bool = 1, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def arange(start: complex | float | int | bool, end: complex | float | int | bool, step: complex | float | int | bool = 1, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     start, start + step, ... below end (above it for a negative step); int64 where all three are whole numbers, else float32.
     """
@@ -3447,7 +3517,7 @@ def atan(input: Tensor) -> Tensor:
     """
     The inverse tangent, in radians.
     """
-def atan2(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def atan2(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The angle of the point (b, a), in radians.
     """
@@ -3469,7 +3539,7 @@ def avg_pool3d(input: Tensor, kernel_size: int | tuple[int, int, int], stride: i
     """
 def backward(tensors: collections.abc.Sequence[Tensor], grad_tensors: collections.abc.Sequence[Tensor | None] = [], retain_graph: bool | None = None, create_graph: bool = False, inputs: collections.abc.Sequence[Tensor] = []) -> None:
     ...
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: complex | float | int | bool = 1, alpha: complex | float | int | bool = 1) -> Tensor:
     """
     beta * input + alpha * batch1 @ batch2, with input broadcast.
     """
@@ -3501,11 +3571,11 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: typing.Sup
     """
     How often each whole number from 0 on occurs, or the sum of its weights; at least minlength places. Waits for the largest.
     """
-def bitwise_and(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def bitwise_and(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The bits set in both.
     """
-def bitwise_left_shift(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def bitwise_left_shift(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The bits of a moved b places up; 0 where b is negative or beyond the width.
     """
@@ -3513,15 +3583,15 @@ def bitwise_not(input: Tensor) -> Tensor:
     """
     All bits inverted; logical for bool.
     """
-def bitwise_or(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def bitwise_or(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The bits set in either.
     """
-def bitwise_right_shift(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def bitwise_right_shift(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The bits of a moved b places down, the sign kept; all of them where b is negative.
     """
-def bitwise_xor(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def bitwise_xor(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The bits set in exactly one.
     """
@@ -3557,7 +3627,7 @@ def ceil(input: Tensor) -> Tensor:
     """
     The smallest whole number not below every element.
     """
-def celu(input: Tensor, alpha: float | int | bool | None = 1.0) -> Tensor:
+def celu(input: Tensor, alpha: complex | float | int | bool | None = 1.0) -> Tensor:
     """
     elu with a continuous slope (Barron 2017).
     """
@@ -3570,44 +3640,44 @@ def chunk(input: Tensor, chunks: typing.SupportsIndex, dim: typing.SupportsIndex
     A tuple of at most chunks equal parts along dim.
     """
 @typing.overload
-def clamp(input: Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> Tensor:
+def clamp(input: Tensor, min: complex | float | int | bool | None = None, max: complex | float | int | bool | None = None) -> Tensor:
     """
     a held between min and max.
     """
 @typing.overload
-def clamp(input: Tensor, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> Tensor:
+def clamp(input: Tensor, min: Tensor | complex | float | int | bool | None = None, max: Tensor | complex | float | int | bool | None = None) -> Tensor:
     """
     a held between min and max.
     """
 @typing.overload
-def clamp_max(input: Tensor, max: float | int | bool | None = ...) -> Tensor:
+def clamp_max(input: Tensor, max: complex | float | int | bool | None = ...) -> Tensor:
     """
     a held at max or below.
     """
 @typing.overload
-def clamp_max(input: Tensor, max: Tensor | float | int | bool) -> Tensor:
+def clamp_max(input: Tensor, max: Tensor | complex | float | int | bool) -> Tensor:
     """
     a held at max or below.
     """
-def clamp_max_tensor(input: Tensor | float | int | bool, max: Tensor | float | int | bool) -> Tensor:
+def clamp_max_tensor(input: Tensor | complex | float | int | bool, max: Tensor | complex | float | int | bool) -> Tensor:
     """
     clamp_max with a tensor as bound.
     """
 @typing.overload
-def clamp_min(input: Tensor, min: float | int | bool | None = ...) -> Tensor:
+def clamp_min(input: Tensor, min: complex | float | int | bool | None = ...) -> Tensor:
     """
     a held at min or above.
     """
 @typing.overload
-def clamp_min(input: Tensor, min: Tensor | float | int | bool) -> Tensor:
+def clamp_min(input: Tensor, min: Tensor | complex | float | int | bool) -> Tensor:
     """
     a held at min or above.
     """
-def clamp_min_tensor(input: Tensor | float | int | bool, min: Tensor | float | int | bool) -> Tensor:
+def clamp_min_tensor(input: Tensor | complex | float | int | bool, min: Tensor | complex | float | int | bool) -> Tensor:
     """
     clamp_min with a tensor as bound.
     """
-def clamp_tensor(input: Tensor | float | int | bool, min: Tensor | float | int | bool, max: Tensor | float | int | bool) -> Tensor:
+def clamp_tensor(input: Tensor | complex | float | int | bool, min: Tensor | complex | float | int | bool, max: Tensor | complex | float | int | bool) -> Tensor:
     """
     clamp with tensors as bounds.
     """
@@ -3622,6 +3692,14 @@ def column_stack(tensors: collections.abc.Sequence[Tensor]) -> Tensor:
 def combinations(input: Tensor, r: typing.SupportsIndex = 2, with_replacement: bool = False) -> Tensor:
     """
     All choices of r elements of a vector, in its order, as rows.
+    """
+def complex(real: Tensor, imag: Tensor) -> Tensor:
+    """
+    Complex numbers of their parts, broadcast: complex64 of float32, complex128 of float64.
+    """
+def conj(input: Tensor) -> Tensor:
+    """
+    The conjugates, with the signs of the imaginary parts turned; a tensor of real numbers itself.
     """
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int] = 1, padding: int | tuple[int] | str = 0, dilation: int | tuple[int] = 1, groups: typing.SupportsIndex = 1) -> Tensor:
     """
@@ -3651,7 +3729,7 @@ def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: coll
     """
     conv1d, conv2d, conv3d or, transposed, conv_transpose1d, conv_transpose2d, conv_transpose3d, as the weight's dimensions say.
     """
-def copysign(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def copysign(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     a with the sign of b.
     """
@@ -3716,18 +3794,18 @@ def digamma(input: Tensor) -> Tensor:
     The derivative of lgamma.
     """
 @typing.overload
-def div(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def div(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The true quotient.
     """
 @typing.overload
-def div(input: Tensor | float | int | bool, other: Tensor | float | int | bool, *, rounding_mode: str | None) -> Tensor:
+def div(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool, *, rounding_mode: str | None) -> Tensor:
     ...
-def div_floor(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def div_floor(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     div with rounding_mode='floor'.
     """
-def div_trunc(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def div_trunc(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     div with rounding_mode='trunc'.
     """
@@ -3751,7 +3829,7 @@ def einsum(equation: str, *args) -> Tensor:
     """
     Products of elements whose subscripts agree, added up over the subscripts that the output lacks.
     """
-def elu(input: Tensor, alpha: float | int | bool | None = 1.0) -> Tensor:
+def elu(input: Tensor, alpha: complex | float | int | bool | None = 1.0) -> Tensor:
     """
     a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
     """
@@ -3775,7 +3853,7 @@ def empty_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, d
     """
     Undefined contents in the shape, dtype and on the device of input.
     """
-def eq(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def eq(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     Whether a equals b.
     """
@@ -3831,19 +3909,19 @@ def floor(input: Tensor) -> Tensor:
     """
     The largest whole number not above every element.
     """
-def floor_divide(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def floor_divide(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The quotient rounded down.
     """
-def fmax(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def fmax(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The larger of a and b; the other one where one is NaN.
     """
-def fmin(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def fmin(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The smaller of a and b; the other one where one is NaN.
     """
-def fmod(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def fmod(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The remainder of division, with the sign of a.
     """
@@ -3863,11 +3941,11 @@ def from_numpy(array: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Ten
     """
     Copies a NumPy array to the default device.
     """
-def full(size: collections.abc.Sequence[typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def full(size: collections.abc.Sequence[typing.SupportsIndex], fill_value: complex | float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     A tensor filled with fill_value.
     """
-def full_like(input: Tensor, fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
+def full_like(input: Tensor, fill_value: complex | float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
     fill_value in the shape, dtype and on the device of input.
     """
@@ -3875,11 +3953,11 @@ def gather(input: Tensor, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
     """
     Elements along dim that index names; the shape of index (int64 or int32).
     """
-def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float | int | bool, full: bool = False, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-06, reduction: str = 'mean') -> Tensor:
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | complex | float | int | bool, full: bool = False, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-06, reduction: str = 'mean') -> Tensor:
     """
     Negative log likelihood of normal variables target with the means input and the variances var. Unlike PyTorch, a tensor with a negative variance gives NaN instead of an error.
     """
-def ge(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def ge(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     Whether a is at least b.
     """
@@ -3919,7 +3997,7 @@ def glu(input: Tensor, dim: typing.SupportsIndex = -1) -> Tensor:
     """
     The first half of dim times the sigmoid of the second.
     """
-def glu_kernel(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def glu_kernel(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     a * sigmoid(b): glu of its two halves.
     """
@@ -3949,7 +4027,7 @@ def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor
     """
     One step of gru: h.
     """
-def gt(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def gt(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     Whether a is greater than b.
     """
@@ -3957,7 +4035,7 @@ def gumbel_softmax(logits: Tensor, tau: typing.SupportsFloat | typing.SupportsIn
     """
     A random sample of the categories along dim, soft or one-hot; eps is not used.
     """
-def hardshrink(input: Tensor, lambd: float | int | bool | None = 0.5) -> Tensor:
+def hardshrink(input: Tensor, lambd: complex | float | int | bool | None = 0.5) -> Tensor:
     """
     a, but 0 between -lambd and lambd.
     """
@@ -3969,11 +4047,11 @@ def hardswish(input: Tensor) -> Tensor:
     """
     a * relu6(a + 3) / 6 (Howard et al. 2019).
     """
-def hardtanh(input: Tensor, min_val: float | int | bool | None = None, max_val: float | int | bool | None = None) -> Tensor:
+def hardtanh(input: Tensor, min_val: complex | float | int | bool | None = None, max_val: complex | float | int | bool | None = None) -> Tensor:
     """
     a held between min_val and max_val.
     """
-def heaviside(input: Tensor | float | int | bool, values: Tensor | float | int | bool) -> Tensor:
+def heaviside(input: Tensor | complex | float | int | bool, values: Tensor | complex | float | int | bool) -> Tensor:
     """
     0 where a is negative, b where it is 0, 1 where it is positive.
     """
@@ -3981,7 +4059,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: typing.SupportsF
     """
     input where target is 1, margin - input held above 0 where it is -1.
     """
-def histc(input: Tensor, bins: typing.SupportsIndex = 100, min: float | int | bool = 0, max: float | int | bool = 0) -> Tensor:
+def histc(input: Tensor, bins: typing.SupportsIndex = 100, min: complex | float | int | bool = 0, max: complex | float | int | bool = 0) -> Tensor:
     """
     How many elements fall into each of bins equal parts of [min, max]; of their own range where both are 0.
     """
@@ -3993,11 +4071,15 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = 'mean', delta: ty
     """
     Half the squared difference below delta, linear above.
     """
-def hypot(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def hypot(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     sqrt(a a + b b), without overflow.
     """
-def index_add(input: Tensor, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
+def imag(input: Tensor) -> Tensor:
+    """
+    The imaginary parts, a view.
+    """
+def index_add(input: Tensor, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: complex | float | int | bool = 1) -> Tensor:
     """
     input with alpha * source added to the entries of dim that index names, in a fixed order.
     """
@@ -4005,7 +4087,7 @@ def index_copy(input: Tensor, dim: typing.SupportsIndex, index: Tensor, source: 
     """
     input with the entries of dim that index names taken from source; of several for one entry the last counts.
     """
-def index_fill(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+def index_fill(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: Tensor | complex | float | int | bool) -> Tensor:
     """
     input with value (a number or a tensor of one element) in the entries of dim that index names.
     """
@@ -4041,6 +4123,10 @@ def is_available() -> bool:
     """
     Whether this machine has an OpenCL device.
     """
+def is_complex(input: Tensor) -> bool:
+    """
+    Whether its elements are complex numbers.
+    """
 def is_floating_point(input: Tensor) -> bool:
     """
     Whether its dtype is a floating one.
@@ -4063,7 +4149,7 @@ def isfinite(input: Tensor) -> Tensor:
     """
     Whether every element is neither NaN nor infinite.
     """
-def isin(elements: Tensor, test_elements: Tensor | float | int | bool, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+def isin(elements: Tensor, test_elements: Tensor | complex | float | int | bool, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """
     Whether each element is among test_elements; bool.
     """
@@ -4107,15 +4193,15 @@ def layer_norm(input: Tensor, normalized_shape: collections.abc.Sequence[typing.
     """
     The last dimensions, of sizes normalized_shape, brought to mean 0 and variance 1, then scaled and shifted.
     """
-def le(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def le(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     Whether a is at most b.
     """
-def leaky_relu(input: Tensor, negative_slope: float | int | bool | None = 0.01) -> Tensor:
+def leaky_relu(input: Tensor, negative_slope: complex | float | int | bool | None = 0.01) -> Tensor:
     """
     a, or negative_slope * a where negative.
     """
-def lerp(input: Tensor | float | int | bool, end: Tensor | float | int | bool, weight: Tensor | float | int | bool) -> Tensor:
+def lerp(input: Tensor | complex | float | int | bool, end: Tensor | complex | float | int | bool, weight: Tensor | complex | float | int | bool) -> Tensor:
     """
     a + weight * (b - a).
     """
@@ -4127,7 +4213,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     input [..., in] times weight [out, in] transposed, plus bias [out].
     """
-def linspace(start: float | int | bool, end: float | int | bool, steps: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def linspace(start: complex | float | int | bool, end: complex | float | int | bool, steps: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     steps numbers evenly spaced from start to end, both included.
     """
@@ -4155,11 +4241,11 @@ def log_softmax(input: Tensor, dim: typing.SupportsIndex, dtype: numpy.dtype[typ
     """
     The logarithm of softmax, without overflow.
     """
-def logaddexp(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def logaddexp(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     log(exp(a) + exp(b)), without overflow.
     """
-def logaddexp2(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def logaddexp2(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     log2(2^a + 2^b), without overflow.
     """
@@ -4167,7 +4253,7 @@ def logcumsumexp(input: Tensor, dim: typing.SupportsIndex) -> Tensor:
     """
     log(cumsum(exp(input))) along dim, without overflow.
     """
-def logical_and(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def logical_and(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     Whether both are non-zero.
     """
@@ -4175,15 +4261,15 @@ def logical_not(input: Tensor) -> Tensor:
     """
     Whether every element is zero.
     """
-def logical_or(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def logical_or(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     Whether either is non-zero.
     """
-def logical_xor(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def logical_xor(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     Whether exactly one is non-zero.
     """
-def logit(input: Tensor, eps: float | int | bool | None = None) -> Tensor:
+def logit(input: Tensor, eps: complex | float | int | bool | None = None) -> Tensor:
     """
     log(a / (1 - a)), the inverse of sigmoid, of a held between eps and 1 - eps; an eps below 0 is none.
     """
@@ -4221,7 +4307,7 @@ def lstm_cell(input: Tensor, hx: collections.abc.Sequence[Tensor], w_ih: Tensor,
     """
     One step of lstm: h and c.
     """
-def lt(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def lt(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     Whether a is less than b.
     """
@@ -4237,7 +4323,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     """
     margin - target * (input1 - input2) held above 0: target 1 wants input1 larger, -1 input2.
     """
-def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float | int | bool) -> Tensor:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | complex | float | int | bool) -> Tensor:
     """
     input with value (a number or a scalar tensor) where mask (bool) holds.
     """
@@ -4288,7 +4374,7 @@ def max_pool3d(input: Tensor, kernel_size: int | tuple[int, int, int], stride: i
     """
     The largest element of every window of input [N, C, D, H, W]; with return_indices also where it stands in its volume.
     """
-def maximum(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def maximum(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The larger of a and b; NaN if either is.
     """
@@ -4341,7 +4427,7 @@ def min(input: Tensor, dim: typing.SupportsIndex, keepdim: bool = False) -> typi
     """
     The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
     """
-def minimum(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def minimum(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The smaller of a and b; NaN if either is.
     """
@@ -4365,7 +4451,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = 'mean') -> Tensor:
     """
     The squared difference.
     """
-def mul(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def mul(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The product.
     """
@@ -4407,7 +4493,7 @@ def nanmedian(input: Tensor, dim: typing.SupportsIndex, keepdim: bool = False) -
     """
     median of the elements that are not NaN.
     """
-def nanquantile(input: Tensor, q: Tensor | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
+def nanquantile(input: Tensor, q: Tensor | complex | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
     """
     quantile of the elements that are not NaN.
     """
@@ -4419,7 +4505,7 @@ def narrow(input: Tensor, dim: typing.SupportsIndex, start: typing.SupportsIndex
     """
     length entries of dim from start on.
     """
-def ne(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def ne(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     Whether a differs from b.
     """
@@ -4445,7 +4531,7 @@ def normal(mean: typing.SupportsFloat | typing.SupportsIndex, std: typing.Suppor
     Normal, with a mean and a standard deviation for each element, or of one size.
     """
 @typing.overload
-def normal(mean: Tensor | float | int | bool = 0.0, std: Tensor | float | int | bool = 1.0, *, generator: Generator = None) -> Tensor:
+def normal(mean: Tensor | complex | float | int | bool = 0.0, std: Tensor | complex | float | int | bool = 1.0, *, generator: Generator = None) -> Tensor:
     """
     Normal, with a mean and a standard deviation for each element, or of one size.
     """
@@ -4477,7 +4563,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """
     All products of the elements of two vectors.
     """
-def pad(input: Tensor, pad: collections.abc.Sequence[typing.SupportsIndex], mode: str = 'constant', value: float | int | bool | None = None) -> Tensor:
+def pad(input: Tensor, pad: collections.abc.Sequence[typing.SupportsIndex], mode: str = 'constant', value: complex | float | int | bool | None = None) -> Tensor:
     """
     Elements added around the last dimensions (negative numbers cut): a constant, or the input reflected, replicated or repeated.
     """
@@ -4513,27 +4599,31 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     """
     Negative log likelihood of Poisson variables target; input: their means or, with log_input, the logarithms of these.
     """
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """
+    Complex numbers of their sizes and angles in radians.
+    """
 def polygamma(n: typing.SupportsIndex, input: Tensor) -> Tensor:
     """
     The derivative of digamma of the order n, a whole number: digamma itself at 0.
     """
-def polygamma_kernel(input: Tensor, n: float | int | bool | None = 0.0) -> Tensor:
+def polygamma_kernel(input: Tensor, n: complex | float | int | bool | None = 0.0) -> Tensor:
     """
     polygamma with the order behind the input.
     """
 @typing.overload
-def pow(input: Tensor | float | int | bool, exponent: Tensor | float | int | bool) -> Tensor:
+def pow(input: Tensor | complex | float | int | bool, exponent: Tensor | complex | float | int | bool) -> Tensor:
     """
     a to the power b.
     """
 @typing.overload
-def pow(self: float | int | bool, exponent: Tensor) -> Tensor:
+def pow(self: complex | float | int | bool, exponent: Tensor) -> Tensor:
     ...
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """
     a where positive, weight * a elsewhere; weight has one element, or one for each entry of dimension 1.
     """
-def prelu_kernel(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def prelu_kernel(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     prelu with the slope b broadcast already.
     """
@@ -4551,7 +4641,7 @@ def promote_types(type1: numpy.dtype[typing.Any], type2: numpy.dtype[typing.Any]
     """
     The dtype that both promote to.
     """
-def quantile(input: Tensor, q: Tensor | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
+def quantile(input: Tensor, q: Tensor | complex | float | int | bool, dim: typing.SupportsIndex | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor:
     """
     What stands at the part q (a number or a vector) of the way from the smallest element to the largest.
     """
@@ -4595,6 +4685,10 @@ def randperm(n: typing.SupportsIndex, *, generator: Generator = None, dtype: num
     """
     The numbers from 0 to n - 1 in random order (Fisher and Yates).
     """
+def real(input: Tensor) -> Tensor:
+    """
+    The real parts, a view; a tensor of real numbers itself.
+    """
 def reciprocal(input: Tensor) -> Tensor:
     """
     One over every element.
@@ -4611,11 +4705,11 @@ def relu6(input: Tensor) -> Tensor:
     """
     min(max(a, 0), 6).
     """
-def remainder(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def remainder(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     The remainder of division, with the sign of b.
     """
-def renorm(input: Tensor, p: float | int | bool, dim: typing.SupportsIndex, maxnorm: float | int | bool) -> Tensor:
+def renorm(input: Tensor, p: complex | float | int | bool, dim: typing.SupportsIndex, maxnorm: complex | float | int | bool) -> Tensor:
     """
     The entries of dim, those with a p-norm above maxnorm scaled down to it.
     """
@@ -4629,7 +4723,7 @@ def reshape(input: Tensor, shape: collections.abc.Sequence[typing.SupportsIndex]
     """
     A view where the strides allow one, else a copy; one size may be -1.
     """
-def result_type(tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool) -> numpy.dtype[typing.Any]:
+def result_type(tensor1: Tensor | complex | float | int | bool, tensor2: Tensor | complex | float | int | bool) -> numpy.dtype[typing.Any]:
     """
     The dtype that two tensors or numbers promote to.
     """
@@ -4683,7 +4777,7 @@ def round(input: Tensor, *, decimals: typing.SupportsIndex) -> Tensor:
     """
     The nearest whole number; halves go to the even one.
     """
-def round_decimals(input: Tensor, scale: float | int | bool | None = None, divisor: float | int | bool | None = None) -> Tensor:
+def round_decimals(input: Tensor, scale: complex | float | int | bool | None = None, divisor: complex | float | int | bool | None = None) -> Tensor:
     """
     round with decimals, of which one of the parameters is the power of ten.
     """
@@ -4695,7 +4789,7 @@ def rsqrt(input: Tensor) -> Tensor:
     """
     One over the square root.
     """
-def rsub(input: Tensor | float | int | bool, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+def rsub(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> Tensor:
     """
     b - alpha * a.
     """
@@ -4704,22 +4798,22 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     softmax(query key^T * scale + attn_mask) value over [..., L, E], [..., S, E] and [..., S, Ev]; a query with no key left gives zeros.
     """
 @typing.overload
-def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor | complex | float | int | bool) -> Tensor:
     """
     input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
     """
 @typing.overload
-def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor | complex | float | int | bool, *, reduce: str) -> Tensor:
     """
     input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
     """
 @typing.overload
-def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool, *, reduce: str) -> Tensor:
+def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: Tensor | complex | float | int | bool, *, reduce: str) -> Tensor:
     """
     input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
     """
 @typing.overload
-def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: float | int | bool) -> Tensor:
+def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: complex | float | int | bool) -> Tensor:
     """
     input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
     """
@@ -4731,7 +4825,7 @@ def scatter_reduce(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src:
     """
     input with the sum, prod, mean, amax or amin of the elements of src at the places along dim that index names.
     """
-def searchsorted(sorted_sequence: Tensor, input: Tensor | float | int | bool, *, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Tensor | None = None) -> Tensor:
+def searchsorted(sorted_sequence: Tensor, input: Tensor | complex | float | int | bool, *, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Tensor | None = None) -> Tensor:
     """
     Where each element of input keeps the order of the rows of sorted_sequence; int64 or int32.
     """
@@ -4815,11 +4909,11 @@ def softmin(input: Tensor, dim: typing.SupportsIndex, dtype: numpy.dtype[typing.
     """
     softmax of -input.
     """
-def softplus(input: Tensor, beta: float | int | bool | None = None, threshold: float | int | bool | None = None) -> Tensor:
+def softplus(input: Tensor, beta: complex | float | int | bool | None = None, threshold: complex | float | int | bool | None = None) -> Tensor:
     """
     log(1 + exp(beta * a)) / beta; linear above threshold / beta.
     """
-def softshrink(input: Tensor, lambd: float | int | bool | None = 0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: complex | float | int | bool | None = 0.5) -> Tensor:
     """
     a moved by lambd towards 0, which is as far as it goes.
     """
@@ -4835,7 +4929,7 @@ def special_entr(input: Tensor) -> Tensor:
     """
     -a log(a), the entropy; 0 at 0, minus infinity below.
     """
-def special_xlog1py(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def special_xlog1py(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     a log(1 + b); 0 where a is 0 and b is not NaN.
     """
@@ -4879,7 +4973,7 @@ def std_mean(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence
     """
     std and mean.
     """
-def sub(input: Tensor | float | int | bool, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+def sub(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool, *, alpha: complex | float | int | bool = 1) -> Tensor:
     """
     a - alpha * b.
     """
@@ -4933,7 +5027,7 @@ def tensordot(a: Tensor, b: Tensor, dims: typing.SupportsIndex | tuple[collectio
     """
     Sums of products over pairs of dimensions: the last of a and the first of b, or those listed.
     """
-def threshold(input: Tensor, threshold: float | int | bool | None = None, value: float | int | bool | None = None) -> Tensor:
+def threshold(input: Tensor, threshold: complex | float | int | bool | None = None, value: complex | float | int | bool | None = None) -> Tensor:
     """
     a where it is above threshold, value elsewhere.
     """
@@ -5013,19 +5107,31 @@ def var_mean(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence
     """
     var and mean.
     """
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """
+    dot with the conjugates of input.
+    """
 def vector_norm(input: Tensor, ord: typing.SupportsFloat | typing.SupportsIndex | str = 2.0, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
     norm with the argument ord; ocl.linalg.vector_norm.
+    """
+def view_as_complex(input: Tensor) -> Tensor:
+    """
+    The memory of a last dimension of 2 as that of complex numbers.
+    """
+def view_as_real(input: Tensor) -> Tensor:
+    """
+    The memory of complex numbers as that of their parts: a last dimension of 2, the real and the imaginary one.
     """
 def vstack(tensors: collections.abc.Sequence[Tensor]) -> Tensor:
     """
     Tensors of at least two dimensions (vectors are rows) joined along the first.
     """
-def where(condition: Tensor | float | int | bool, input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def where(condition: Tensor | complex | float | int | bool, input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     b where the condition a holds, c elsewhere.
     """
-def xlogy(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+def xlogy(input: Tensor | complex | float | int | bool, other: Tensor | complex | float | int | bool) -> Tensor:
     """
     a log(b); 0 where a is 0 and b is not NaN.
     """
@@ -5041,6 +5147,8 @@ bfloat16: dtype
 bool_: dtype
 channels_last: memory_format
 channels_last_3d: memory_format
+complex128: dtype
+complex64: dtype
 contiguous_format: memory_format
 float16: dtype
 float32: dtype

@@ -97,7 +97,7 @@ class ProgramRunner:
         """
         (least, greatest) size of each symbol of a dynamic program, by name.
         """
-def export_dynamic_program(work: collections.abc.Callable, inputs: collections.abc.Sequence[tuple[str, ocl._C.Tensor]], dynamic: collections.abc.Sequence[collections.abc.Mapping[int, tuple[str, int, int]]], named: collections.abc.Sequence[tuple[str, ocl._C.Tensor]]) -> ExportedProgram:
+def export_dynamic_program(work: collections.abc.Callable, inputs: collections.abc.Sequence[tuple[str, ocl._C.Tensor]], dynamic: collections.abc.Sequence[collections.abc.Mapping[typing.SupportsIndex, tuple[str, typing.SupportsIndex, typing.SupportsIndex]]], named: collections.abc.Sequence[tuple[str, ocl._C.Tensor]]) -> ExportedProgram:
     """
     Calls `work(tensors) -> [(name, tensor), ...]` with several sizes and gives its program for all. `dynamic` has {dimension: (name, least, greatest)} for each input. See ocl.export.
     """

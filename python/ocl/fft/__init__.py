@@ -1,9 +1,9 @@
 """Discrete Fourier transforms and what goes with them, under the names of torch.fft.
 
-Complex tensors, and real ones where a name begins with r. float32 and float64, complex64 and complex128; whole
-numbers count as float32. ``n`` and ``s`` are lengths that a dimension is cut or filled up with zeros to; ``norm``
-is "backward" (the default: inverse transforms are divided by the number of elements), "ortho" (both by its root) or
-"forward" (forward ones by it).
+They take complex tensors, and real ones where a name begins with r: float32 and float64, complex64 and
+complex128; whole numbers count as float32. ``n`` and ``s`` are lengths that a dimension is cut or filled up
+with zeros to. ``norm`` says what divides: "backward" (the default) divides inverse transforms by the
+number of elements, "forward" forward ones, and "ortho" both by its root.
 """
 
 from ocl.fft.helpers import fftfreq, fftshift, ifftshift, rfftfreq

@@ -22,8 +22,8 @@ def _require_length(name: str, n: int) -> None:
 def fftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """The frequencies of fft's `n` elements, for samples `d` apart: 0, 1, ... and then the negative ones, over
-    n d. (torch.fft.fftfreq)
+    """The frequencies of fft's `n` elements, for samples `d` apart: 0, 1, ... and then the negative ones,
+    over n d. (torch.fft.fftfreq)
     """
     _require_length("fftfreq", n)
     half = (n + 1) // 2

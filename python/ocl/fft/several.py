@@ -11,23 +11,24 @@ from ocl.fft.transform import c2c, c2r, numbers_of, place_of, r2c, require_real,
 Sizes = Sequence[int] | int | None
 
 
-def _places(
-    name: str, input: Tensor, s: Sizes, dim: Sizes
-) -> tuple[list[int], list[int]]:
+def _places(name: str, input: Tensor, s: Sizes, dim: Sizes) -> tuple[list[int], list[int]]:
     """The dimensions that are transformed, and their lengths (-1 for those that stay)."""
     sizes = [s] if isinstance(s, int) else None if s is None else list(s)
     dims = [dim] if isinstance(dim, int) else None if dim is None else list(dim)
     if dims is None:
         count = input.ndim if sizes is None else len(sizes)
         if count > input.ndim:
-            raise ArgumentValueError(f"{name}: Got shape with {count} values but input tensor only has {input.ndim} dimensions.")
+            raise ArgumentValueError(
+                f"{name}: Got shape with {count} values but input tensor only has {input.ndim} dimensions."
+            )
         dims = list(range(input.ndim - count, input.ndim))
     places = [place_of(name, input, d) for d in dims]
     if len({*places}) != len(places):
         raise ArgumentValueError(f"{name}: FFT dims must be unique")
     if sizes is not None and len(sizes) != len(places):
         raise ArgumentValueError(
-            f"{name}: When given, dim and shape arguments must have the same length, got {len(places)} and {len(sizes)}"
+            f"{name}: When given, dim and shape arguments must have the same length, got {len(places)} and "
+            f"{len(sizes)}"
         )
     return places, [-1] * len(places) if sizes is None else sizes
 

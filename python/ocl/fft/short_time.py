@@ -10,17 +10,15 @@ from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
 from ocl.fft.transform import c2c, c2r, numbers_of, r2c
 
 
-def _window(
-    name: str, window: Tensor | None, n_fft: int, win_length: int, like: Tensor
-) -> Tensor:
+def _window(name: str, window: Tensor | None, n_fft: int, win_length: int, like: Tensor) -> Tensor:
     """The window in the middle of n_fft elements; ones without one."""
     if window is None:
         dtype = like.dtype.to_real()
         window = _C.ones(win_length, dtype=dtype, device=like.device)
     if window.ndim != 1 or window.shape[0] != win_length:
         raise ArgumentValueError(
-            f"{name}: expected a 1D window tensor of size equal to win_length={win_length}, but got window with "
-            f"size {list(window.shape)}"
+            f"{name}: expected a 1D window tensor of size equal to win_length={win_length}, but got window "
+            f"with size {list(window.shape)}"
         )
     before = (n_fft - win_length) // 2
     return _C.pad(window, [before, n_fft - win_length - before]) if win_length < n_fft else window
@@ -51,10 +49,11 @@ def stft(
 ) -> Tensor:
     """The transforms of a signal's windows. (torch.stft)
 
-    input: [batch, length] or [length], real or complex. Each `hop_length` elements (a quarter of `n_fft`) a window
-    of `n_fft` begins, times `window` [win_length]; `center` reflects the signal at its ends, so that the windows'
-    middles lie on it, and `normalized` divides by the root of n_fft. Returns [batch, frequencies, windows], complex,
-    or pairs with ``return_complex=False``; `onesided`, the default of real numbers, leaves out the frequencies below 0.
+    input: [batch, length] or [length], real or complex. Each `hop_length` elements (a quarter of `n_fft`) a
+    window of `n_fft` begins, times `window` [win_length]. `center` reflects the signal at its ends, so that
+    the windows' middles lie on it; `normalized` divides by the root of n_fft. Returns [batch, frequencies,
+    windows], complex, or pairs with ``return_complex=False``. `onesided`, the default of real numbers, leaves
+    out the frequencies below 0.
     """
     if input.ndim not in (1, 2):
         raise ArgumentValueError(f"stft: expected a 1D or 2D tensor, got shape {list(input.shape)}")
@@ -65,13 +64,22 @@ def stft(
     if return_complex is None:
         if not has_complex:
             raise ArgumentValueError(
-                "stft requires the return_complex parameter be given for real inputs, and will further require that "
-                "return_complex=True in a future PyTorch release."
+                "stft requires the return_complex parameter be given for real inputs, and will further "
+                "require that return_complex=True in a future PyTorch release."
             )
         return_complex = True
     if x.ndim == 1:
         result = stft(
-            x[None], n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex
+            x[None],
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
         )
         return result[0]
     hop, length = _lengths("stft", n_fft, hop_length, win_length)
@@ -120,7 +128,8 @@ def istft(
     """
     if not input.is_complex():
         raise ArgumentTypeError(
-            "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
+            "istft requires a complex-valued input tensor matching the output from stft with "
+            "return_complex=True."
         )
     if input.ndim not in (2, 3) or input.numel() == 0:
         raise ArgumentValueError(
@@ -128,7 +137,16 @@ def istft(
         )
     if input.ndim == 2:
         return istft(
-            input[None], n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+            input[None],
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            normalized,
+            onesided,
+            length,
+            return_complex,
         )[0]
     hop, win_length = _lengths("istft", n_fft, hop_length, win_length)
     if onesided is None:
@@ -136,8 +154,8 @@ def istft(
     expected = n_fft // 2 + 1 if onesided else n_fft
     if input.shape[1] != expected:
         raise ArgumentValueError(
-            f"istft: expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 "
-            f"when onesided=True or n_fft when onesided=False, but got {input.shape[1]}"
+            "istft: expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / "
+            f"2 + 1 when onesided=True or n_fft when onesided=False, but got {input.shape[1]}"
         )
     if return_complex and onesided:
         raise ArgumentValueError("Cannot have onesided output if window or input is complex")
@@ -162,12 +180,14 @@ def istft(
     end = start + length if length is not None else total - n_fft // 2 if center else total
     signal, envelope = signal[:, start:end], envelope[start:end]
     if envelope.numel() and float(envelope.detach().abs().min()) < 1e-11:
-        raise ArgumentValueError("istft: window overlap add min: 1; the sum of squared windows is 0 at some place")
+        raise ArgumentValueError(
+            "istft: window overlap add min: 1; the sum of squared windows is 0 at some place"
+        )
     signal = signal / envelope
     if length is not None and signal.shape[1] < length:
         warnings.warn(
-            "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
-            "Please check your center and hop_length settings",
+            "The length of signal is shorter than the length parameter. Result is being padded with zeros in "
+            "the tail. Please check your center and hop_length settings",
             stacklevel=2,
         )
         signal = _C.pad(signal, [0, length - signal.shape[1]])

@@ -54,7 +54,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The transform, `n` real numbers, of half a signal whose other half is its conjugate. (torch.fft.hfft)"""
+    """The transform, `n` real numbers, of half a signal whose other half is conjugate. (torch.fft.hfft)"""
     return _to_real("hfft", input, n, dim, norm, True)
 
 

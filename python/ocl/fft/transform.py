@@ -46,7 +46,7 @@ def place_of(name: str, input: Tensor, dim: int) -> int:
 
 
 def resized(name: str, input: Tensor, dims: Sequence[int], sizes: Sequence[int]) -> Tensor:
-    """`input` cut off at the ends of `dims`, or filled up with zeros; sizes of -1 leave a dimension as it is."""
+    """`input` cut off at the ends of `dims`, or filled up with zeros; a size of -1 changes nothing."""
     amounts = [0] * (2 * input.ndim)
     for dim, size in zip(dims, sizes, strict=True):
         if size == -1:

@@ -77,7 +77,7 @@ TOLERANCES = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 2e-5, to
 
 
 def assert_close(mine, expected, truth=None):
-    """Within the tolerance of PyTorch's result, or of float64's by at most four times PyTorch's own distance."""
+    """Within the tolerance of PyTorch's result, or of `truth` by at most 4 times PyTorch's own distance."""
     assert list(mine.shape) == list(expected.shape)
     assert mine.dtype == DTYPES[str(expected.dtype).removeprefix("torch.")]
     got, wanted = mine.detach().to(ocl.float64).numpy(), expected.detach().double().numpy()
@@ -103,7 +103,7 @@ def in_float64(argument):
 
 
 def theirs_with_gradients(name, args, kwargs):
-    """PyTorch's results, and a function from weights of those that have a gradient to the gradients of the tensors."""
+    """PyTorch's results, and a function that gives the gradients of the tensors for weights of results."""
     results = flat(theirs(name, args, kwargs))
 
     def gradients(weighted, weights):

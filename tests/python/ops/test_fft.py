@@ -46,7 +46,14 @@ def test_every_layout(name):
 @pytest.mark.parametrize("name", OF_SEVERAL)
 def test_several_dimensions(name, norm):
     x = signal(name, (4, 6, 5))
-    for s, dim in ((None, None), (None, (0, 2)), ((3, 8), None), ((7, 4), (2, 0)), ((-1, 3), (1, 2)), (None, (1,))):
+    for s, dim in (
+        (None, None),
+        (None, (0, 2)),
+        ((3, 8), None),
+        ((7, 4), (2, 0)),
+        ((-1, 3), (1, 2)),
+        (None, (1,)),
+    ):
         check(lambda lib, a, s=s, dim=dim: getattr(lib.fft, name)(a, s, dim, norm), x)
 
 

@@ -17,7 +17,11 @@ def is_floating(case):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize(
     "name",
-    [n for n in sorted(cases.CASES) if n not in WITHOUT_16_BITS and any(is_floating(drawn(n, s)) for s in SEEDS)],
+    [
+        n
+        for n in sorted(cases.CASES)
+        if n not in WITHOUT_16_BITS and any(is_floating(drawn(n, s)) for s in SEEDS)
+    ],
 )
 def test_like_torch(name, dtype):
     skip_where_torch_fails(name)

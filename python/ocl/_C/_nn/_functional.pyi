@@ -5,11 +5,11 @@ from __future__ import annotations
 import ocl._C
 import typing
 __all__: list[str] = ['celu', 'elu', 'hardsigmoid', 'hardswish', 'hardtanh', 'leaky_relu', 'mish', 'relu', 'relu6', 'rrelu', 'selu', 'silu', 'threshold']
-def celu(input: ocl._C.Tensor, alpha: float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
+def celu(input: ocl._C.Tensor, alpha: complex | float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
     """
     elu with a continuous slope (Barron 2017).
     """
-def elu(input: ocl._C.Tensor, alpha: float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
+def elu(input: ocl._C.Tensor, alpha: complex | float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
     """
     a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
     """
@@ -21,11 +21,11 @@ def hardswish(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
     """
     a * relu6(a + 3) / 6 (Howard et al. 2019).
     """
-def hardtanh(input: ocl._C.Tensor, min_val: float | int | bool = -1.0, max_val: float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
+def hardtanh(input: ocl._C.Tensor, min_val: complex | float | int | bool = -1.0, max_val: complex | float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
     """
     a held between min_val and max_val.
     """
-def leaky_relu(input: ocl._C.Tensor, negative_slope: float | int | bool = 0.01, inplace: bool = False) -> ocl._C.Tensor:
+def leaky_relu(input: ocl._C.Tensor, negative_slope: complex | float | int | bool = 0.01, inplace: bool = False) -> ocl._C.Tensor:
     """
     a, or negative_slope * a where negative.
     """
@@ -53,7 +53,7 @@ def silu(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
     """
     a * sigmoid(a), also named swish.
     """
-def threshold(input: ocl._C.Tensor, threshold: float | int | bool, value: float | int | bool, inplace: bool = False) -> ocl._C.Tensor:
+def threshold(input: ocl._C.Tensor, threshold: complex | float | int | bool, value: complex | float | int | bool, inplace: bool = False) -> ocl._C.Tensor:
     """
     a where it is above threshold, value elsewhere.
     """

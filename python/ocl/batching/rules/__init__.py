@@ -165,4 +165,14 @@ def write(call: Call) -> None:
 
 
 # ruff: noqa: E402, F401, I001  (the families need what stands above)
-from ocl.batching.rules import complex_numbers, dims, folded, indexing, losses, pointwise, products, random, views
+from ocl.batching.rules import (
+    complex_numbers,
+    dims,
+    folded,
+    indexing,
+    losses,
+    pointwise,
+    products,
+    random,
+    views,
+)

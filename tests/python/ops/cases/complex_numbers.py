@@ -48,7 +48,7 @@ def view_as_real(draw):
 
 @cases("view_as_complex")
 def view_as_complex(draw):
-    x = draw.floats((*draw.shape(0, 3), 2), layout="contiguous")
+    x = draw.floats((*draw.shape(0, 3, empty=False), 2), layout="contiguous")
     return Case(lambda lib, a: pairs(lib, lib.view_as_complex(a.contiguous())), x)
 
 
@@ -57,7 +57,9 @@ def vdot(draw):
     n = draw.size()
     inputs = [draw.floats((n,), layout=draw.choice(DENSE)) for _ in range(4)]
     return Case(
-        lambda lib, a, b, c, d: pairs(lib, lib.vdot(lib.complex(a, b), lib.complex(c, d))), *inputs, unit="sums"
+        lambda lib, a, b, c, d: pairs(lib, lib.vdot(lib.complex(a, b), lib.complex(c, d))),
+        *inputs,
+        unit="sums",
     )
 
 
@@ -87,4 +89,7 @@ def view_as_complex_errors():
 
 @errors("vdot")
 def vdot_errors():
-    return [lambda lib: lib.vdot(lib.zeros(2), lib.zeros(3)), lambda lib: lib.vdot(lib.zeros(2, 2), lib.zeros(2, 2))]
+    return [
+        lambda lib: lib.vdot(lib.zeros(2), lib.zeros(3)),
+        lambda lib: lib.vdot(lib.zeros(2, 2), lib.zeros(2, 2)),
+    ]
