@@ -25,7 +25,7 @@ from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, devi
 
 from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
-from ocl import func  # isort: skip
+from ocl import func, sparse  # isort: skip
 from ocl import arithmetic, creation, differences, drawing, placement, questions, statistics, views  # isort: skip
 from ocl import in_place, memory  # isort: skip  # noqa: F401  (it takes methods of the others)
 from ocl.amp import GradScaler
@@ -61,9 +61,16 @@ from ocl.questions import *  # noqa: F403
 from ocl.serialization import load, save
 from ocl.shapes import shapes_only
 from ocl.size import Size
+from ocl.sparse.asking import with_sparse_meaning
+from ocl.sparse.layouts import *  # noqa: F403
+from ocl.sparse.making import sparse_coo_tensor
 from ocl.statistics import *  # noqa: F403
 from ocl.type_info import finfo, iinfo
 from ocl.views import *  # noqa: F403
+
+globals().update(with_sparse_meaning(globals()))
+spmm = globals()["mm"]
+from ocl.sparse import methods  # isort: skip  # noqa: F401  (it takes the methods that tensors have by now)
 
 if TYPE_CHECKING:
     from ocl import datasets, distributed, distributions, export, models, onnx, runtime, transforms, utils  # noqa: F401
@@ -179,6 +186,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
             in_place,
             placement,
             questions,
+            sparse.layouts,
             statistics,
             views,
         )
@@ -242,7 +250,10 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "serialization",
     "set_grad_enabled",
     "shapes_only",
+    "sparse",
+    "sparse_coo_tensor",
     "special",
+    "spmm",
     "utils",
     "vmap",
 ]
