@@ -334,9 +334,9 @@ class SparseTensor(Tensor):
         return False
 
     def __repr__(self, **options: Any) -> str:
-        parts, indent = self._parts, " " * 15
+        parts = self._parts
         text = (
-            f"tensor(indices={_plain(parts.indices, indent)},\n       values={_plain(parts.values, indent)},\n"
+            f"tensor(indices={_plain(parts.indices, 15)},\n       values={_plain(parts.values, 14)},\n"
             f"       size={tuple(self.shape)}, nnz={self._nnz()}, device='{self.device}'"
         )
         if self.dtype not in (_C.float32, _C.int64, _C.bool_):
@@ -376,14 +376,19 @@ class SparseTensor(Tensor):
 _SUFFIX = re.compile(r",\s+(device|dtype|requires_grad|grad_fn)=[^,)]+(?=[,)])")
 
 
-def _plain(tensor: Tensor, indent: str) -> str:
-    """A tensor as it prints, without what the sparse tensor says for both."""
+def _plain(tensor: Tensor, indent: int) -> str:
+    """A tensor as it prints, without what the sparse tensor says for both, its lines moved by `indent`."""
     head, bracket, tail = repr(tensor.detach()).rpartition("]")
-    return (head + bracket + _SUFFIX.sub("", tail)).replace("\n", "\n" + indent)
+    return (head + bracket + _SUFFIX.sub("", tail)).replace("\n", "\n" + " " * indent)
+
+
+is_in_use = False  # whether a sparse tensor has been made in this process
 
 
 def made(indices: Tensor, values: Tensor, shape: Sequence[int], is_coalesced: bool) -> SparseTensor:
     """A sparse tensor over these tensors, which fit."""
+    global is_in_use
+    is_in_use = True
     tensor = Tensor._make_subclass(SparseTensor, _shape_alone(shape, values.dtype, values.device))
     tensor._sparse_parts = Parts(indices, values, is_coalesced)
     return tensor
