@@ -92,6 +92,8 @@ def add(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """
     if not is_sparse(other):
         raise ArgumentTypeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    if not isinstance(input, Tensor):
+        raise ArgumentTypeError(f"add: expected a tensor beside a sparse one, got {type(input).__name__}")
     _require_same_shape("add", input, other)
     if not is_sparse(input):
         return _added_to_dense(input, other, alpha)

@@ -48,6 +48,11 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     return summed(parts, rows, input.shape[0])
 
 
+def repeated(counts: Tensor) -> Tensor:
+    """0, 1, 2, ... each as often as its count says. Waits for the sum."""
+    return _C.repeat_interleave(_C.arange(counts.shape[0], device=counts.device), counts, 0)
+
+
 def _sparse_product(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     left, right = a.coalesce()._parts, b.coalesce()._parts
     starts_of = right.indices[0].contiguous()
@@ -55,7 +60,7 @@ def _sparse_product(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     # Each element of a meets the row of b that its column names.
     first = _C.searchsorted(starts_of, columns)
     counts = _C.searchsorted(starts_of, columns, right=True) - first
-    pair = _C.repeat_interleave(counts)
+    pair = repeated(counts)
     before = counts.cumsum(0) - counts
     position = _C.arange(pair.shape[0], device=pair.device) + (first - before).index_select(0, pair)
     values = left.values.index_select(0, pair) * right.values.index_select(0, position)

@@ -8,6 +8,7 @@ from typing import Any
 from ocl import _C
 from ocl._C import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, Tensor
 from ocl.sparse.coo import Parts, SparseTensor, made
+from ocl.sparse.products import repeated
 from ocl.sparse.reductions import dimension
 
 
@@ -47,7 +48,7 @@ def index_select(input: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
     row = parts.indices[dim].contiguous()
     first = _C.searchsorted(asked, row)
     counts = _C.searchsorted(asked, row, right=True) - first
-    element = _C.repeat_interleave(counts)
+    element = repeated(counts)
     before = counts.cumsum(0) - counts
     position = _C.arange(element.shape[0], device=element.device) + (first - before).index_select(0, element)
     chosen = _kept(parts, element)
