@@ -98,7 +98,8 @@ def _rebuild_sparse_tensor(layout: Any, data: tuple) -> SparseTensor:
         raise UnpicklingError("it holds a sparse tensor of an unknown layout")
     indices, values, size, *coalesced = data  # older files do not say whether it is
     is_coalesced = bool(coalesced[0]) if coalesced else None
-    return sparse_coo_tensor(indices, values, size, check_invariants=True, is_coalesced=is_coalesced)
+    # Elements may not have been read yet: an index out of range is found by the operator that meets it.
+    return sparse_coo_tensor(indices, values, size, is_coalesced=is_coalesced)
 
 
 def _ordered_dict(pairs: list = ()) -> OrderedDict:

@@ -117,7 +117,8 @@ class SparseTensor(Tensor):
 
     def _become(self, other: SparseTensor, name: str) -> SparseTensor:
         """Takes the elements of another of the same dtype, for an operator in place."""
-        if self.requires_grad and self.is_leaf and _C.is_grad_enabled():
+        is_training_leaf = self.requires_grad and self.is_leaf
+        if is_training_leaf and _C.is_grad_enabled():
             raise RuntimeError(
                 f"{name}: a leaf Variable that requires grad is being used in an in-place operation."
             )
@@ -127,7 +128,10 @@ class SparseTensor(Tensor):
             )
         if other.shape != self.shape:
             Tensor.data.__set__(self, _shape_alone(other.shape, self.dtype, self.device))
-        self._sparse_parts = other._parts
+        parts = other._parts
+        if is_training_leaf:
+            parts = parts._replace(values=parts.values.detach().requires_grad_())
+        self._sparse_parts = parts
         return self
 
     # --- what it consists of

@@ -76,7 +76,7 @@ def sparse_coo_tensor(
 
     Args:
         indices: whole numbers, a tensor or nested sequences; kept as int64.
-        values: a tensor, a sequence or a number.
+        values: a tensor or a sequence; a number is one value.
         size: sparse sizes, then dense sizes.
         dtype: of the values, by default theirs.
         device: by default that of the values where they are a tensor.
@@ -107,7 +107,7 @@ def sparse_coo_tensor(
             f"sparse_coo_tensor: expected indices [sparse_dim, nnz], got shape {tuple(indices.shape)}"
         )
     if values.ndim == 0:
-        values = values.expand(indices.shape[1])
+        values = values.reshape(1)
     if indices.shape[1] != values.shape[0]:
         raise ArgumentValueError(
             f"sparse_coo_tensor: indices and values must have same nnz, but got nnz from indices: "
