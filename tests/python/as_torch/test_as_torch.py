@@ -22,6 +22,10 @@ COMMANDS = [
     ["maml.py"],
     ["super_resolution.py"],
     ["wgan_gp.py"],
+    ["gcn.py"],
+    ["gat.py"],
+    ["word2vec.py"],
+    ["matrix_factorization.py"],
 ]
 
 
