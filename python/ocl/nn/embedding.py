@@ -110,8 +110,8 @@ def embedding(
     gets no gradient.
 
     With ``max_norm`` rows that are looked up are scaled in place where their norm is above it. With
-    ``scale_grad_by_freq`` gradients are divided by how often input names a row. With ``sparse`` the gradient of
-    a weight that is a leaf is a sparse tensor. Matches torch.nn.functional.embedding.
+    ``scale_grad_by_freq`` gradients are divided by how often input names a row. With ``sparse`` the gradient
+    of a weight that is a leaf is a sparse tensor. Matches torch.nn.functional.embedding.
     """
     if max_norm is not None:
         _bound_norms(weight, input, max_norm, norm_type)
@@ -197,9 +197,7 @@ class _Options:
     scale_grad_by_freq: bool = False
     sparse: bool = False
 
-    def _set(
-        self, max_norm: float | None, norm_type: float, scale_grad_by_freq: bool, sparse: bool
-    ) -> None:
+    def _set(self, max_norm: float | None, norm_type: float, scale_grad_by_freq: bool, sparse: bool) -> None:
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
 
@@ -229,7 +227,8 @@ class _Options:
 def _require_matrix(name: str, embeddings: Tensor) -> tuple[int, int]:
     if embeddings.ndim != 2:
         raise ArgumentValueError(
-            f"{name}: Embeddings parameter is expected to be 2-dimensional, got shape {tuple(embeddings.shape)}"
+            f"{name}: Embeddings parameter is expected to be 2-dimensional, got shape "
+            f"{tuple(embeddings.shape)}"
         )
     return tuple(embeddings.shape)
 
@@ -237,8 +236,8 @@ def _require_matrix(name: str, embeddings: Tensor) -> tuple[int, int]:
 class Embedding(_Options, _C._nn.Embedding, metaclass=_LayerMeta):
     """A table of rows looked up by number: [...] -> [..., embedding_dim].
 
-    With ``sparse=True`` the gradient of ``weight`` is a sparse tensor, which SGD, Adagrad and SparseAdam take.
-    ``max_norm``, ``norm_type`` and ``scale_grad_by_freq`` are those of ``functional.embedding``.
+    With ``sparse=True`` the gradient of ``weight`` is a sparse tensor, which SGD, Adagrad and SparseAdam
+    take. ``max_norm``, ``norm_type`` and ``scale_grad_by_freq`` are those of ``functional.embedding``.
     """
 
     _in_cpp = _C._nn.Embedding

@@ -4,9 +4,9 @@ import math
 
 import ocl
 from ocl.autograd import no_grad
-from ocl.optim.sparse_steps import refuse_sparse
 from ocl.optim.builtin import _first_of
 from ocl.optim.optimizer import Optimizer
+from ocl.optim.sparse_steps import refuse_sparse
 
 _ADJUSTMENTS = {
     "original": lambda rows, columns: math.sqrt(max(1, rows / columns)),

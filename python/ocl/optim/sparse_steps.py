@@ -24,9 +24,7 @@ def refuse_sparse(name: str, p: Tensor) -> None:
 
 def step(optimizer: Any, rule: str) -> list[dict]:
     """Steps the parameters with sparse gradients, and gives the groups with the others."""
-    found = [
-        [p for p in group["params"] if type(p.grad) is SparseTensor] for group in optimizer.param_groups
-    ]
+    found = [[p for p in group["params"] if type(p.grad) is SparseTensor] for group in optimizer.param_groups]
     if not any(found):
         return optimizer.param_groups
     if rule not in _STEPS:

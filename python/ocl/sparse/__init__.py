@@ -1,7 +1,7 @@
 """Sparse tensors in coordinate format, and the functions of torch.sparse.
 
-``ocl.sparse_coo_tensor`` and ``Tensor.to_sparse`` make them; ``ocl.mm``, ``@``, sums, products with numbers and
-functions with f(0) = 0 take them. An operator without a meaning for the layout raises TypeError.
+``ocl.sparse_coo_tensor`` and ``Tensor.to_sparse`` make them; ``ocl.mm``, ``@``, sums, products with numbers
+and functions with f(0) = 0 take them. An operator without a meaning for the layout raises TypeError.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The functions that have a sparse meaning, and how the dense ones ask for it.
 
-A function of ``ocl`` that is in the table looks at the classes of its arguments, and calls the table's where a
-sparse tensor is among them. Every other function meets the shape without elements, and raises.
+A function of ``ocl`` that is in the table looks at the classes of its arguments, and calls the table's where
+a sparse tensor is among them. Every other function meets the shape without elements, and raises.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ FUNCTIONS: dict[str, Callable] = {
     "unsqueeze": selecting.unsqueeze,
     "zeros_like": elementwise.zeros_like,
     # These would give dense elements for the shape alone.
-    **{name: refusing(name) for name in ("full_like", "ones_like", "rand_like", "randint_like", "randn_like")},
+    **{
+        name: refusing(name) for name in ("full_like", "ones_like", "rand_like", "randint_like", "randn_like")
+    },
 }
 
 # Functions of a list of tensors.
@@ -83,7 +85,10 @@ LIST_FUNCTIONS: dict[str, Callable] = {
 
 # Methods of a dense tensor that take a sparse one.
 DENSE_METHODS: dict[str, Callable] = {
-    **{name: FUNCTIONS[name] for name in ("add", "addmm", "matmul", "mm", "mul", "multiply", "sub", "subtract")},
+    **{
+        name: FUNCTIONS[name]
+        for name in ("add", "addmm", "matmul", "mm", "mul", "multiply", "sub", "subtract")
+    },
     "add_": elementwise.add_,
     "sub_": elementwise.sub_,
     "__iadd__": elementwise.add_,

@@ -1,10 +1,10 @@
 """The class of sparse tensors in coordinate format.
 
-A sparse tensor is an ``ocl.Tensor`` in Python: its C++ half is a shape without elements (see ``shapes_only``),
-so that shape, dtype and device are at hand, ``.grad`` and buffers of modules hold it, and every operator that
-does not know the layout raises where it would read elements. The elements lie in two dense tensors, which
-Python keeps: ``indices`` [sparse_dim, nnz] and ``values`` [nnz, *dense sizes]. Operators on sparse tensors are
-operators on those two, so that gradients flow to the values by the tape.
+A sparse tensor is an ``ocl.Tensor`` in Python: its C++ half is a shape without elements (see
+``shapes_only``), so that shape, dtype and device are at hand, ``.grad`` and buffers of modules hold it, and
+every operator that does not know the layout raises where it would read elements. The elements lie in two
+dense tensors, which Python keeps: ``indices`` [sparse_dim, nnz] and ``values`` [nnz, *dense sizes]. Operators
+on sparse tensors are operators on those two, so that gradients flow to the values by the tape.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _indices_of(places: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def summed(values: Tensor, groups: Tensor, count: int) -> Tensor:
-    """The sums [count, ...] of rows of values [nnz, ...] by the group of each; of truths whether any holds."""
+    """The sums [count, ...] of values [nnz, ...] by the group of each; of truths whether any holds."""
     if values.dtype == _C.bool_:
         return summed(values.to(_C.int32), groups, count) != 0
     start = _C.zeros((count, *values.shape[1:]), dtype=values.dtype, device=values.device)
@@ -80,7 +80,9 @@ def coalesced(parts: Parts, sizes: Sequence[int]) -> Parts:
         groups = _C.zeros(parts.indices.shape[1], dtype=_C.int64, device=parts.indices.device)
         return Parts(parts.indices[:, :1], summed(parts.values, groups, 1), True)
     if math.prod(sizes) >= 2**63:
-        raise ArgumentValueError(f"coalesce: expected fewer than 2**63 places, got sparse sizes {tuple(sizes)}")
+        raise ArgumentValueError(
+            f"coalesce: expected fewer than 2**63 places, got sparse sizes {tuple(sizes)}"
+        )
     places, groups = _C.unique(flat_places(parts.indices, sizes), True, True)
     values = summed(parts.values, groups, places.shape[0])
     return Parts(_indices_of(places, sizes), values, True)
@@ -96,8 +98,8 @@ class SparseTensor(Tensor):
         parts = self.__dict__.get("_sparse_parts")
         if parts is None:
             raise ArgumentTypeError(
-                f"a tensor of shape {tuple(self.shape)} was made of a sparse tensor by an operator that does not "
-                "know the layout ocl.sparse_coo: to_dense() first"
+                f"a tensor of shape {tuple(self.shape)} was made of a sparse tensor by an operator that "
+                "does not know the layout ocl.sparse_coo: to_dense() first"
             )
         return parts
 
@@ -206,7 +208,12 @@ class SparseTensor(Tensor):
         return dense if dtype is None else dense.to(dtype)
 
     def to_sparse(
-        self, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
+        self,
+        sparse_dim: int | None = None,
+        *,
+        layout: Any = None,
+        blocksize: Any = None,
+        dense_dim: Any = None,
     ) -> SparseTensor:
         """Itself. (torch.Tensor.to_sparse)"""
         if layout not in (None, sparse_coo):
@@ -363,8 +370,8 @@ class SparseTensor(Tensor):
     def __deepcopy__(self, memo: dict) -> SparseTensor:
         if not self.is_leaf:
             raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-                "moment."
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
+                "at the moment."
             )
         if id(self) not in memo:
             copied = self.detach().clone()

@@ -14,9 +14,9 @@ from ocl.sparse.making import positions_in
 
 # Functions with f(0) = 0, which PyTorch has of sparse tensors. They are computed of a coalesced tensor.
 ZERO_PRESERVING = (
-    "abs absolute arcsin arcsinh arctan arctanh asin asinh atan atanh ceil deg2rad erf erfinv expm1 floor frac "
-    "isinf isnan isneginf isposinf log1p nan_to_num rad2deg relu round sgn sign signbit sin sinh sqrt square tan "
-    "tanh trunc"
+    "abs absolute arcsin arcsinh arctan arctanh asin asinh atan atanh ceil deg2rad erf erfinv expm1 floor "
+    "frac isinf isnan isneginf isposinf log1p nan_to_num rad2deg relu round sgn sign signbit sin sinh sqrt "
+    "square tan tanh trunc"
 ).split()
 
 

@@ -1,4 +1,4 @@
-"""The layouts of tensors: ``ocl.strided``, ``ocl.sparse_coo`` and the names of those that ocl does not have."""
+"""The layouts of tensors: ``strided``, ``sparse_coo`` and the names of those that there are not."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def _check_invariants(indices: Tensor, sizes: Sequence[int], is_coalesced: bool)
             raise ArgumentIndexError(f"sparse_coo_tensor: found negative index {low} for dim {d}")
         if high >= size:
             raise ArgumentIndexError(
-                f"sparse_coo_tensor: size is inconsistent with indices: for dim {d}, size is {size} but found "
-                f"index {high}"
+                f"sparse_coo_tensor: size is inconsistent with indices: for dim {d}, size is {size} but "
+                f"found index {high}"
             )
     if is_coalesced:
         places = flat_places(indices, sizes)
@@ -71,8 +71,8 @@ def sparse_coo_tensor(
     """A sparse tensor of indices [sparse_dim, nnz] and values [nnz, *dense sizes]. (torch.sparse_coo_tensor)
 
     ``sparse_coo_tensor(size)`` is all zeros. Values at one place are added up. Where the values require
-    gradients they flow to them. Without ``size`` it is the smallest that holds the elements, and this waits for
-    the device.
+    gradients they flow to them. Without ``size`` it is the smallest that holds the elements, and this waits
+    for the device.
 
     Args:
         indices: whole numbers, a tensor or nested sequences; kept as int64.
@@ -123,8 +123,8 @@ def sparse_coo_tensor(
         raise ArgumentValueError(f"sparse_coo_tensor: expected sizes of at least 0, got {size}")
     if tuple(values.shape[1:]) != size[indices.shape[0] :]:
         raise ArgumentValueError(
-            f"sparse_coo_tensor: expected values of shape {(indices.shape[1], *size[indices.shape[0] :])}, got "
-            f"{tuple(values.shape)}"
+            f"sparse_coo_tensor: expected values of shape {(indices.shape[1], *size[indices.shape[0] :])}, "
+            f"got {tuple(values.shape)}"
         )
     if indices.shape[1] and math.prod(size[: indices.shape[0]]) == 0:
         raise ArgumentValueError(f"sparse_coo_tensor: there is no place for elements in size {size}")
@@ -154,12 +154,15 @@ def to_sparse(
         sparse_dim = self.ndim
     if not (0 < sparse_dim <= self.ndim or sparse_dim == self.ndim == 0):
         raise ArgumentValueError(
-            f"to_sparse: expected sparse_dim in [1, {self.ndim}], got {sparse_dim} for shape {tuple(self.shape)}"
+            f"to_sparse: expected sparse_dim in [1, {self.ndim}], got {sparse_dim} for shape "
+            f"{tuple(self.shape)}"
         )
     dense_dims = list(range(sparse_dim, self.ndim))
     is_there = self.detach() != 0
     if dense_dims:
-        is_there = is_there.any(dense_dims) if self.shape[sparse_dim:].numel() else is_there.sum(dense_dims) > 0
+        is_there = (
+            is_there.any(dense_dims) if self.shape[sparse_dim:].numel() else is_there.sum(dense_dims) > 0
+        )
     if sparse_dim == 0:
         places = _C.nonzero(is_there.reshape(1))[:, 0]
         return made(
@@ -182,7 +185,8 @@ def _gathered(dense: Tensor, indices: Tensor) -> Tensor:
 
 
 def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
-    """The elements of a tensor at the places that a sparse one of the same shape has. (torch.Tensor.sparse_mask)
+    """The elements of a tensor at the places that a sparse one of the same shape has.
+    (torch.Tensor.sparse_mask)
 
     Of a sparse tensor those that it lacks are 0, which waits.
     """
@@ -190,8 +194,8 @@ def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
         raise ArgumentTypeError(f"sparse_mask: expected a sparse mask, got {type(mask).__name__}")
     if tuple(self.shape) != tuple(mask.shape):
         raise ArgumentValueError(
-            f"sparse_mask: operands have incompatible sizes; self has size {list(self.shape)} but mask has size "
-            f"{list(mask.shape)}"
+            f"sparse_mask: operands have incompatible sizes; self has size {list(self.shape)} but mask has "
+            f"size {list(mask.shape)}"
         )
     parts = mask._parts
     if type(self) is not SparseTensor:
@@ -202,7 +206,9 @@ def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
         )
     own = self.coalesce()._parts
     positions, is_there = positions_in(own.indices, parts.indices, self._sparse_sizes)
-    values = _C.index_select(_with_zero_row(own.values), 0, _C.where(is_there, positions, own.indices.shape[1]))
+    values = _C.index_select(
+        _with_zero_row(own.values), 0, _C.where(is_there, positions, own.indices.shape[1])
+    )
     return made(parts.indices, values, tuple(self.shape), parts.is_coalesced)
 
 

@@ -31,7 +31,9 @@ def _to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = Non
 
 
 def _to_sparse_coo(self: Tensor) -> SparseTensor:
-    """The elements that are not 0, as a sparse tensor; waits for their number. (torch.Tensor.to_sparse_coo)"""
+    """The elements that are not 0, as a sparse tensor; waits for their number.
+    (torch.Tensor.to_sparse_coo)
+    """
     return making.to_sparse(self)
 
 
@@ -57,7 +59,8 @@ def _of_sparse_alone(name: str) -> Any:
 def _of_other_layout(name: str) -> Any:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         raise _C.ArgumentTypeError(
-            f"{name}: there are no tensors of layout ocl.{name.removeprefix('to_')}; to_sparse() gives ocl.sparse_coo"
+            f"{name}: there are no tensors of layout ocl.{name.removeprefix('to_')}; to_sparse() gives "
+            f"ocl.sparse_coo"
         )
 
     method.__name__ = method.__qualname__ = name
@@ -82,11 +85,11 @@ for _name, _method in DENSE_METHODS.items():
 
 # What the shape, the dtype and the device of a tensor answer, and what every object of Python has.
 _INHERITED = frozenset(
-    "__array_priority__ __class__ __delattr__ __dict__ __dir__ __doc__ __getattribute__ __getstate__ __hash__ "
-    "__init__ __init_subclass__ __len__ __module__ __new__ __setattr__ __sizeof__ __subclasshook__ "
+    "__array_priority__ __class__ __delattr__ __dict__ __dir__ __doc__ __getattribute__ __getstate__ "
+    "__hash__ __init__ __init_subclass__ __len__ __module__ __new__ __setattr__ __sizeof__ __subclasshook__ "
     "_is_parameter _make_subclass _pybind11_conduit_v1_ device dim dtype element_size get_device "
-    "is_floating_point is_complex is_cuda is_signed is_sparse_csr itemsize ndim ndimension nelement numel shape "
-    "size to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr __reduce__".split()
+    "is_floating_point is_complex is_cuda is_signed is_sparse_csr itemsize ndim ndimension nelement numel "
+    "shape size to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr __reduce__".split()
 )
 _DTYPES = {
     **{name: getattr(_C, name) for name in ("bfloat16", "int8", "uint8") if hasattr(Tensor, name)},

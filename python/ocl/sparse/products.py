@@ -64,9 +64,7 @@ def _sparse_product(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     before = counts.cumsum(0) - counts
     position = _C.arange(pair.shape[0], device=pair.device) + (first - before).index_select(0, pair)
     values = left.values.index_select(0, pair) * right.values.index_select(0, position)
-    indices = _C.stack(
-        [left.indices[0].index_select(0, pair), right.indices[1].index_select(0, position)]
-    )
+    indices = _C.stack([left.indices[0].index_select(0, pair), right.indices[1].index_select(0, position)])
     return made(indices, values, (a.shape[0], b.shape[1]), False).coalesce()
 
 

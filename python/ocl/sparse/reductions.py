@@ -15,7 +15,8 @@ def dimension(name: str, dim: int, rank: int) -> int:
     """A dimension counted from the front."""
     if not -rank <= dim < rank:
         raise ArgumentIndexError(
-            f"{name}: dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
+            f"{name}: dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got "
+            f"{dim})"
         )
     return dim % rank
 
@@ -73,11 +74,14 @@ def sparse_sum(input: SparseTensor, dim: int | Sequence[int] | None = None, dtyp
     return sum(input, dim, dtype=dtype)
 
 
-def norm(input: SparseTensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+def norm(
+    input: SparseTensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Tensor:
     """The norm of all elements; waits for a tensor that is not coalesced. (torch.norm)"""
     if dim is not None and sorted(_dimensions("norm", dim, input.ndim)) != list(range(input.ndim)):
         raise ArgumentValueError(
-            "norm: of layout ocl.sparse_coo only full reductions are there, so that 'dim' must either be empty or "
+            "norm: of layout ocl.sparse_coo only full reductions are there, so that 'dim' must either be "
+            "empty or "
             "contain all dimensions of the input"
         )
     values = input.coalesce()._parts.values.reshape(-1)

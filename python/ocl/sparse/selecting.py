@@ -19,9 +19,7 @@ def _resized(input: SparseTensor, dim: int, size: int) -> tuple[int, ...]:
 
 
 def _kept(parts: Parts, kept: Tensor) -> Parts:
-    return Parts(
-        parts.indices.index_select(1, kept), parts.values.index_select(0, kept), parts.is_coalesced
-    )
+    return Parts(parts.indices.index_select(1, kept), parts.values.index_select(0, kept), parts.is_coalesced)
 
 
 def _replaced(indices: Tensor, dim: int, row: Tensor) -> Tensor:
@@ -37,11 +35,14 @@ def index_select(input: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
     parts, count = input._parts, input.sparse_dim()
     shape = _resized(input, dim, index.shape[0])
     if dim >= count:
-        return made(parts.indices, parts.values.index_select(dim - count + 1, index), shape, parts.is_coalesced)
+        return made(
+            parts.indices, parts.values.index_select(dim - count + 1, index), shape, parts.is_coalesced
+        )
     size = input.shape[dim]
     if index.shape[0] and not bool(((index >= 0) & (index < size)).all()):
         raise ArgumentIndexError(
-            f"index_select: index contains a number that is out of range for tensor of size {list(input.shape)} "
+            f"index_select: index contains a number that is out of range for tensor of size "
+            f"{list(input.shape)} "
             f"at dimension {dim}"
         )
     asked, order = _C.sort(index)
@@ -63,7 +64,8 @@ def narrow_copy(input: SparseTensor, dim: int, start: int, length: int) -> Spars
     start = start + size if start < 0 else start
     if not 0 <= start <= start + length <= size:
         raise ArgumentValueError(
-            f"narrow_copy: Invalid range to narrow. range(start, start+length) must be a subset of range(0, {size})."
+            f"narrow_copy: Invalid range to narrow. range(start, start+length) must be a subset of range(0, "
+            f"{size})."
         )
     parts, count = input._parts, input.sparse_dim()
     shape = _resized(input, dim, length)
@@ -83,7 +85,9 @@ def select(input: SparseTensor, dim: int, index: int) -> Tensor:
     dim = dimension("select", dim, input.ndim)
     size = input.shape[dim]
     if not -size <= index < size:
-        raise ArgumentIndexError(f"select: index {index} out of range for tensor of size {tuple(input.shape)}")
+        raise ArgumentIndexError(
+            f"select: index {index} out of range for tensor of size {tuple(input.shape)}"
+        )
     index %= size
     parts, count = input._parts, input.sparse_dim()
     shape = tuple(n for d, n in enumerate(input.shape) if d != dim)
@@ -133,7 +137,8 @@ def permute(input: SparseTensor, *dims: Any) -> SparseTensor:
     parts, count = input._parts, input.sparse_dim()
     if any(d >= count for d in order[:count]):
         raise ArgumentValueError(
-            f"permute: of layout ocl.sparse_coo the {count} sparse dimensions stay before the dense ones, got "
+            f"permute: of layout ocl.sparse_coo the {count} sparse dimensions stay before the dense ones, "
+            f"got "
             f"{given}"
         )
     is_moved = order[:count] != list(range(count))
@@ -185,7 +190,8 @@ def _check_list(name: str, tensors: Sequence[Tensor]) -> None:
         if tensor.ndim != first.ndim or tensor.sparse_dim() != first.sparse_dim():
             raise ArgumentValueError(
                 f"{name}: expected tensors of the same numbers of sparse and dense dimensions, got "
-                f"{first.sparse_dim()} and {first.dense_dim()}, {tensor.sparse_dim()} and {tensor.dense_dim()}"
+                f"{first.sparse_dim()} and {first.dense_dim()}, {tensor.sparse_dim()} and "
+                f"{tensor.dense_dim()}"
             )
 
 

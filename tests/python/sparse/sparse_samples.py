@@ -23,7 +23,9 @@ MATRICES = [((4, 5), (), 9), ((4, 5), (), 0), ((1, 7), (), 20), ((6, 1), (), 3),
 
 
 def parts(rng, sparse, dense, count, dtype=np.float64):
-    indices = np.stack([rng.integers(0, size, count) for size in sparse]) if count else np.zeros((len(sparse), 0))
+    indices = (
+        np.stack([rng.integers(0, size, count) for size in sparse]) if count else np.zeros((len(sparse), 0))
+    )
     values = rng.standard_normal((count, *dense))
     if np.issubdtype(dtype, np.integer):
         values = np.round(values * 4)
@@ -48,7 +50,11 @@ def dense_pair(rng, shape, dtype=np.float64, requires_grad=False):
 
 
 def array_of(tensor):
-    return tensor.to_dense().detach().numpy(force=True) if isinstance(tensor, (ocl.Tensor, torch.Tensor)) else tensor
+    return (
+        tensor.to_dense().detach().numpy(force=True)
+        if isinstance(tensor, (ocl.Tensor, torch.Tensor))
+        else tensor
+    )
 
 
 def check(ours, theirs, rtol=1e-12, is_pattern_same=True):
@@ -61,4 +67,3 @@ def check(ours, theirs, rtol=1e-12, is_pattern_same=True):
         if is_pattern_same and theirs.numel():
             assert ours.coalesce().indices().tolist() == theirs.coalesce().indices().tolist()
     np.testing.assert_allclose(array_of(ours), array_of(theirs), rtol=rtol, atol=rtol)
-

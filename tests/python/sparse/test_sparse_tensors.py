@@ -187,7 +187,11 @@ def test_files(tmp_path):
 @pytest.mark.parametrize("new", [True, False])
 def test_files_of_pytorch(tmp_path, rng, new):
     theirs = [pair(rng, case)[1][0] for case in SHAPES]
-    torch.save({"all": theirs, "sorted": example(torch).coalesce()}, tmp_path / "t.pt", _use_new_zipfile_serialization=new)
+    torch.save(
+        {"all": theirs, "sorted": example(torch).coalesce()},
+        tmp_path / "t.pt",
+        _use_new_zipfile_serialization=new,
+    )
     read = ocl.load(tmp_path / "t.pt")
     for a, b in zip(read["all"], theirs, strict=True):
         check(a, b)
@@ -250,9 +254,10 @@ def test_objects_live_and_go():
 
 
 REFUSED_METHODS = {
-    "reshape": (6,), "view": (6,), "exp": (), "cos": (), "softmax": (1,), "max": (), "mean": (), "cumsum": (0,),
-    "clamp": (0,), "numpy": (), "tolist": (), "item": (), "fill_": (1,), "masked_fill": (None, 1), "squeeze": (),
-    "backward": (), "gather": (0, None), "__eq__": (1,), "__lt__": (1,), "__bool__": (), "__setitem__": (0, 1),
+    "reshape": (6,), "view": (6,), "exp": (), "cos": (), "softmax": (1,), "max": (), "mean": (),
+    "cumsum": (0,), "clamp": (0,), "numpy": (), "tolist": (), "item": (), "fill_": (1,), "squeeze": (),
+    "masked_fill": (None, 1), "backward": (), "gather": (0, None), "__eq__": (1,), "__lt__": (1,),
+    "__bool__": (), "__setitem__": (0, 1),
 }  # fmt: skip
 
 
