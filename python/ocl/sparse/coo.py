@@ -1,10 +1,10 @@
 """The class of sparse tensors in coordinate format.
 
-A sparse tensor is an ``ocl.Tensor`` in Python: its C++ half is a shape without elements (see
-``shapes_only``), so that shape, dtype and device are at hand, ``.grad`` and buffers of modules hold it, and
-every operator that does not know the layout raises where it would read elements. The elements lie in two
-dense tensors, which Python keeps: ``indices`` [sparse_dim, nnz] and ``values`` [nnz, *dense sizes]. Operators
-on sparse tensors are operators on those two, so that gradients flow to the values by the tape.
+A sparse tensor is an ``ocl.Tensor`` in Python whose C++ half is a shape without elements (see
+``shapes_only``). So shape, dtype and device are at hand, and ``.grad`` and buffers of modules can hold it. An
+operator that does not know the layout raises where it would read elements. The elements lie in two dense
+tensors, which Python keeps: ``indices`` [sparse_dim, nnz] and ``values`` [nnz, *dense sizes]. Operators on
+sparse tensors are operators on those two, so that gradients flow to the values by the tape.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def summed(values: Tensor, groups: Tensor, count: int) -> Tensor:
 
 
 def coalesced(parts: Parts, sizes: Sequence[int]) -> Parts:
-    """The same elements, sorted and each place once. Waits for their number, unless there is at most one."""
+    """Sorts the elements, and adds up those of one place. Waits for their number, unless there is at most one."""
     if parts.is_coalesced:
         return parts
     if parts.indices.shape[1] < 2:
@@ -257,12 +257,12 @@ class SparseTensor(Tensor):
         return made(parts.indices.clone(), parts.values.clone(), self.shape, parts.is_coalesced)
 
     def detach(self) -> SparseTensor:
-        """The same memory, unknown to the tape. (torch.Tensor.detach)"""
+        """A tensor over this memory, unknown to the tape. (torch.Tensor.detach)"""
         return self._with(self._parts.values.detach())
 
     @property
     def data(self) -> SparseTensor:
-        """The same memory, unknown to the tape."""
+        """A tensor over this memory, unknown to the tape."""
         return self.detach()
 
     @data.setter

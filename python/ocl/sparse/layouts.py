@@ -1,4 +1,4 @@
-"""The layouts of tensors: ``strided``, ``sparse_coo`` and the names of those that there are not."""
+"""The layouts of tensors, and the names of PyTorch's other layouts."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ class layout:  # noqa: N801  (PyTorch's name)
 
 
 strided, sparse_coo = layout("strided"), layout("sparse_coo")
-# Of these there are no tensors: programs compare `layout` with them.
+# There are no tensors of these: programs compare `layout` with them.
 sparse_csr, sparse_csc = layout("sparse_csr"), layout("sparse_csc")
 sparse_bsr, sparse_bsc = layout("sparse_bsr"), layout("sparse_bsc")

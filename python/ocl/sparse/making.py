@@ -188,7 +188,7 @@ def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
     """The elements of a tensor at the places that a sparse one of the same shape has.
     (torch.Tensor.sparse_mask)
 
-    Of a sparse tensor those that it lacks are 0, which waits.
+    Elements that a sparse tensor lacks are 0; to look for them waits.
     """
     if type(mask) is not SparseTensor:
         raise ArgumentTypeError(f"sparse_mask: expected a sparse mask, got {type(mask).__name__}")

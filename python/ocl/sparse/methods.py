@@ -83,7 +83,7 @@ for _name, _method in DENSE_METHODS.items():
 
 # --- sparse tensors
 
-# What the shape, the dtype and the device of a tensor answer, and what every object of Python has.
+# Members that the shape, the dtype and the device answer, and those of every object in Python.
 _INHERITED = frozenset(
     "__array_priority__ __class__ __delattr__ __dict__ __dir__ __doc__ __getattribute__ __getstate__ "
     "__hash__ __init__ __init_subclass__ __len__ __module__ __new__ __setattr__ __sizeof__ __subclasshook__ "

@@ -33,7 +33,7 @@ def parts(rng, sparse, dense, count, dtype=np.float64):
 
 
 def pair(rng, case, dtype=np.float64, is_coalesced=False, requires_grad=False):
-    """The same sparse tensor of ocl and of PyTorch, and the values that it was made of."""
+    """A sparse tensor of ocl and its like of PyTorch, each with the values that it was made of."""
     sparse, dense, count = case
     indices, values = parts(rng, sparse, dense, count, dtype)
     result = []

@@ -121,7 +121,7 @@ def test_a_weight_without_gradient(rng):
 
 
 def test_weights_come_and_go():
-    """What is kept of a weight goes with it, whoever has its place then."""
+    """The note of a weight goes with it: another weight may have its id then."""
     from ocl.sparse import arriving
 
     before = len(arriving._watched)
@@ -195,7 +195,7 @@ def test_gradients_scaled_by_frequency(rng):
 
 @pytest.mark.parametrize("mode", ["sum", "mean"])
 def test_gradients_of_bags_scaled_by_frequency(rng, mode):
-    """As the documentation says: divided once. PyTorch's CPU kernel divides a row that occurs n times by n
+    """Divides once, as PyTorch's documentation says. PyTorch's CPU kernel divides a row that occurs n times by n
     twice.
     """
     (weight, _) = weights(rng)

@@ -17,8 +17,8 @@ def weighted(lib, tensor):
     return (dense * dense * lib.tensor(factors)).sum()
 
 
-# Of each function of a sparse tensor and a dense one of its shape; PyTorch's of the dense form where it has
-# no gradient of its own.
+# Functions of a sparse tensor and a dense one of its shape. PyTorch's are given the dense form: for most it
+# has no gradients of sparse ones.
 FUNCTIONS = {
     "to_dense": lambda lib, s, d: s,
     "coalesce": lambda lib, s, d: s.coalesce() if s.is_sparse else s,

@@ -111,7 +111,7 @@ def test_tables_of_words(rng, name):
 
 
 def test_one_table_for_both_sides_and_a_dense_output(rng):
-    """The same weight looked up twice and multiplied by: sparse and dense gradients in one pass."""
+    """A weight is looked up twice and multiplied by: sparse and dense gradients in one pass."""
     rows, batches = rng.standard_normal((10, 4)), rng.integers(0, 10, (5, 2, 6))
     found = []
     for lib in LIBRARIES:
