@@ -11,7 +11,8 @@ from ocl._C import ArgumentValueError
 from ocl._C._nn import Module
 from ocl.sparse import coo
 
-_state_dict, _load_state_dict = Module.state_dict, Module.load_state_dict
+_state_dict, _load_state_dict = _load.__name__, _load.__doc__ = "load_state_dict", _load_state_dict.__doc__.split("\n\n", 1)[-1]
+Module.state_dict, Module.load_state_dict
 
 
 def _sparse_buffers(module: Module) -> dict[str, coo.SparseTensor]:
@@ -30,11 +31,10 @@ def _ordered(self: Module, *args: Any, **kwargs: Any) -> dict:
     return state if kwargs.get("destination") is not None else OrderedDict(state)
 
 
-@functools.wraps(_load_state_dict)
-def _load(self: Module, state_dict: dict, *args: Any, **kwargs: Any) -> Any:
+def _load(self: Module, state_dict: dict, strict: bool = True, assign: bool = False) -> Any:
     own = {name: buffer for name, buffer in _sparse_buffers(self).items() if name in state_dict}
     if not own:
-        return _load_state_dict(self, state_dict, *args, **kwargs)
+        return _load_state_dict(self, state_dict, strict, assign)
     dense = copy.copy(state_dict)
     for name, buffer in own.items():
         given = state_dict[name]
@@ -44,7 +44,7 @@ def _load(self: Module, state_dict: dict, *args: Any, **kwargs: Any) -> Any:
                 f"{type(given).__name__} of shape {tuple(given.shape)}"
             )
         dense[name] = buffer
-    result = _load_state_dict(self, dense, *args, **kwargs)
+    result = _load_state_dict(self, dense, strict, assign)
     for name, buffer in own.items():
         buffer._become(state_dict[name].detach().to(buffer.device, buffer.dtype).clone(), "load_state_dict")
     return result

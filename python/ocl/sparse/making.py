@@ -144,7 +144,7 @@ def to_sparse(
     layout: Any = None,
     blocksize: Any = None,
     dense_dim: int | None = None,
-) -> SparseTensor:
+) -> Tensor:
     """The elements that are not 0, as a sparse tensor whose first ``sparse_dim`` dimensions (all) have
     indices. Waits for their number. (torch.Tensor.to_sparse)
     """

@@ -12,12 +12,12 @@ from ocl._C import Tensor
 from ocl.sparse import elementwise, making, selecting
 from ocl.sparse.asking import DENSE_METHODS, FUNCTIONS, asking, refusal, refusing
 from ocl.sparse.coo import SparseTensor
-from ocl.sparse.layouts import layout, strided
+from ocl.sparse.layouts import strided
 
 # --- dense tensors
 
 
-def _layout(self: Tensor) -> layout:
+def _layout(self: Tensor) -> Any:
     return strided
 
 
@@ -30,7 +30,7 @@ def _to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = Non
     return self if dtype is None else self.to(dtype)
 
 
-def _to_sparse_coo(self: Tensor) -> SparseTensor:
+def _to_sparse_coo(self: Tensor) -> Tensor:
     """The elements that are not 0, as a sparse tensor; waits for their number.
     (torch.Tensor.to_sparse_coo)
     """
