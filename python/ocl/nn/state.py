@@ -11,8 +11,7 @@ from ocl._C import ArgumentValueError
 from ocl._C._nn import Module
 from ocl.sparse import coo
 
-_state_dict, _load_state_dict = _load.__name__, _load.__doc__ = "load_state_dict", _load_state_dict.__doc__.split("\n\n", 1)[-1]
-Module.state_dict, Module.load_state_dict
+_state_dict, _load_state_dict = Module.state_dict, Module.load_state_dict
 
 
 def _sparse_buffers(module: Module) -> dict[str, coo.SparseTensor]:
@@ -25,7 +24,7 @@ def _sparse_buffers(module: Module) -> dict[str, coo.SparseTensor]:
 def _ordered(self: Module, *args: Any, **kwargs: Any) -> dict:
     state = _state_dict(self, *args, **kwargs)
     for name, buffer in _sparse_buffers(self).items():
-        name = kwargs.get("prefix", args[1] if len(args) > 1 else "") + name
+        name = kwargs.get("prefix", "") + name
         if name in state:
             state[name] = buffer.detach()
     return state if kwargs.get("destination") is not None else OrderedDict(state)
@@ -50,4 +49,5 @@ def _load(self: Module, state_dict: dict, strict: bool = True, assign: bool = Fa
     return result
 
 
+_load.__name__, _load.__doc__ = "load_state_dict", _load_state_dict.__doc__.split("\n\n", 1)[-1]
 Module.state_dict, Module.load_state_dict = _ordered, _load

@@ -71,7 +71,9 @@ def summed(values: Tensor, groups: Tensor, count: int) -> Tensor:
 
 
 def coalesced(parts: Parts, sizes: Sequence[int]) -> Parts:
-    """Sorts the elements, and adds up those of one place. Waits for their number, unless there is at most one."""
+    """Sorts the elements, and adds up those of one place. Waits for their number, unless there is at most
+    one.
+    """
     if parts.is_coalesced:
         return parts
     if parts.indices.shape[1] < 2:

@@ -33,8 +33,8 @@ def _check(name: str, a: Tensor, b: Tensor, ranks: tuple[int, int]) -> None:
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices [n, m] and [m, p], of which at least one is sparse. (torch.mm)
 
-    With a dense factor the result is dense, and memory for nnz * p (nnz * n) elements is needed meanwhile. The
-    product of two sparse ones is sparse, and waits. Gradients flow to the values and to the dense factor.
+    With a dense factor the result is dense, and memory for nnz * p (nnz * n) elements is needed meanwhile.
+    The product of two sparse ones is sparse, and waits. Gradients flow to the values and to the dense factor.
     """
     _check("mm", input, mat2, (2, 2))
     if _is_sparse(input) and _is_sparse(mat2):

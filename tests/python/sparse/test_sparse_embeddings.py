@@ -195,8 +195,8 @@ def test_gradients_scaled_by_frequency(rng):
 
 @pytest.mark.parametrize("mode", ["sum", "mean"])
 def test_gradients_of_bags_scaled_by_frequency(rng, mode):
-    """Divides once, as PyTorch's documentation says. PyTorch's CPU kernel divides a row that occurs n times by n
-    twice.
+    """Divides once, as PyTorch's documentation says. PyTorch's CPU kernel divides a row that occurs n times
+    by n twice.
     """
     (weight, _) = weights(rng)
     bags = nn.functional.embedding_bag(ocl.tensor(INDICES), weight, mode=mode, scale_grad_by_freq=True)
