@@ -68,7 +68,7 @@ from ocl.statistics import *  # noqa: F403
 from ocl.type_info import finfo, iinfo
 from ocl.views import *  # noqa: F403
 
-globals().update(with_sparse_meaning(globals()))
+globals().update(with_sparse_meaning("ocl", globals()))
 spmm = globals()["mm"]
 from ocl.sparse import methods  # isort: skip  # noqa: F401  (it takes the methods that tensors have by now)
 

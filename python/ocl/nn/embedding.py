@@ -182,13 +182,6 @@ def _bags(
     return bags, ones * (positions < offsets[-1]) if include_last_offset else ones
 
 
-class _LayerMeta(type):
-    """Layers within nets that are written in C++ are of the class in C++: those count too."""
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return super().__instancecheck__(instance) or type(instance) is cls.__dict__.get("_in_cpp")
-
-
 class _Options:
     """The settings that are kept in Python."""
 
@@ -233,14 +226,12 @@ def _require_matrix(name: str, embeddings: Tensor) -> tuple[int, int]:
     return tuple(embeddings.shape)
 
 
-class Embedding(_Options, _C._nn.Embedding, metaclass=_LayerMeta):
+class Embedding(_Options, _C._nn.Embedding):
     """A table of rows looked up by number: [...] -> [..., embedding_dim].
 
     With ``sparse=True`` the gradient of ``weight`` is a sparse tensor, which SGD, Adagrad and SparseAdam
     take. ``max_norm``, ``norm_type`` and ``scale_grad_by_freq`` are those of ``functional.embedding``.
     """
-
-    _in_cpp = _C._nn.Embedding
 
     def __init__(
         self,
@@ -306,12 +297,10 @@ class Embedding(_Options, _C._nn.Embedding, metaclass=_LayerMeta):
         return super().extra_repr() + self._described() + (", sparse=True" if self.sparse else "")
 
 
-class EmbeddingBag(_Options, _C._nn.EmbeddingBag, metaclass=_LayerMeta):
+class EmbeddingBag(_Options, _C._nn.EmbeddingBag):
     """Sums, means or maxima over bags of rows: indices [B, N], or [N] with the offsets where bags begin,
     -> [B, embedding_dim]. The other settings are those of ``Embedding``.
     """
-
-    _in_cpp = _C._nn.EmbeddingBag
 
     def __init__(
         self,
@@ -387,3 +376,12 @@ class EmbeddingBag(_Options, _C._nn.EmbeddingBag, metaclass=_LayerMeta):
     def extra_repr(self) -> str:
         head, comma, rest = super().extra_repr().partition(", mode=")
         return head + self._described() + comma + rest
+
+
+def adopt(net: Any) -> Any:
+    """The net, in which the embeddings that C++ made are of the classes here."""
+    classes = {_C._nn.Embedding: Embedding, _C._nn.EmbeddingBag: EmbeddingBag}
+    for module in net.modules():
+        if type(module) in classes:
+            module.__class__ = classes[type(module)]
+    return net

@@ -17,11 +17,11 @@ from ocl.nn.fractional_max_pool import (  # noqa: F401
 )
 from ocl.nn.max_unpool import max_unpool1d, max_unpool2d, max_unpool3d  # noqa: F401
 from ocl.nn.sequence_losses import ctc_loss  # noqa: F401
-from ocl.sparse import products
-from ocl.sparse.asking import FUNCTIONS, asking
+from ocl.sparse.asking import with_sparse_meaning
 
-linear = asking(_C.linear, products.linear)
-relu = asking(relu, FUNCTIONS["relu"])  # noqa: F405
+globals().update(
+    with_sparse_meaning("ocl.nn.functional", {"linear": _C.linear, "relu": relu})  # noqa: F405
+)
 
 
 def _implicit_dim(name: str, ndim: int) -> int:

@@ -7,7 +7,7 @@ a sparse tensor is among them. Every other function meets the shape without elem
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ocl._C import ArgumentTypeError
@@ -46,6 +46,7 @@ FUNCTIONS: dict[str, Callable] = {
     "floor_divide": elementwise.floor_divide,
     "index_select": selecting.index_select,
     "is_same_size": elementwise.is_same_size,
+    "linear": products.linear,
     "matmul": products.matmul,
     "mm": products.mm,
     "mul": elementwise.mul,
@@ -110,6 +111,12 @@ def asking(dense: Callable, sparse: Callable) -> Callable:
     return function
 
 
+def _named(function: Callable, module: str, name: str) -> Callable:
+    """Says where a function is found, for pickles."""
+    function.__module__, function.__qualname__ = module, name
+    return function
+
+
 def asking_list(dense: Callable, sparse: Callable) -> Callable:
     """``dense``, or ``sparse`` where a sparse tensor is in the list that is the first argument."""
 
@@ -123,15 +130,10 @@ def asking_list(dense: Callable, sparse: Callable) -> Callable:
     return function
 
 
-def with_sparse_meaning(functions: dict[str, Any], names: Iterable[str] | None = None) -> dict[str, Callable]:
-    """The functions of a module that have a sparse meaning, by name, as they ask for it."""
-    chosen = names if names is not None else [*FUNCTIONS, *LIST_FUNCTIONS]
-    result = {}
-    for name in chosen:
-        if name not in functions:
-            continue
-        if name in LIST_FUNCTIONS:
-            result[name] = asking_list(functions[name], LIST_FUNCTIONS[name])
-        else:
-            result[name] = asking(functions[name], FUNCTIONS[name])
-    return result
+def with_sparse_meaning(module: str, functions: dict[str, Any]) -> dict[str, Callable]:
+    """Those functions of a module that have a sparse meaning, by name, as they ask for it."""
+    result = {name: asking(functions[name], of) for name, of in FUNCTIONS.items() if name in functions}
+    for name, of in LIST_FUNCTIONS.items():
+        if name in functions:
+            result[name] = asking_list(functions[name], of)
+    return {name: _named(function, module, name) for name, function in result.items()}
