@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ocl._C import ArgumentTypeError
-from ocl.sparse import elementwise, making, products, reductions, selecting
+from ocl.sparse import coo, elementwise, making, products, reductions, selecting
 from ocl.sparse.coo import SparseTensor
 
 
@@ -104,7 +104,7 @@ def asking(dense: Callable, sparse: Callable) -> Callable:
 
     @functools.wraps(dense)
     def function(*args: Any, **kwargs: Any) -> Any:
-        if SparseTensor in map(type, args) or (kwargs and SparseTensor in map(type, kwargs.values())):
+        if coo.is_in_use and SparseTensor in map(type, (*args, *kwargs.values())):
             return sparse(*args, **kwargs)
         return dense(*args, **kwargs)
 
