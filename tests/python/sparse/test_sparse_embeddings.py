@@ -353,7 +353,12 @@ def test_sparse_adam_refuses():
         optimizer.step()
 
 
-def test_sparse_adam_goes_on_from_its_state(rng, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "options"), [("SparseAdam", {}), ("SGD", {"momentum": 0.9}), ("Adagrad", {})]
+)
+def test_training_goes_on_from_a_file(rng, tmp_path, name, options):
+    make = getattr(ocl.optim, name)
+
     def trained(steps, layer, optimizer):
         for i in steps:
             optimizer.zero_grad()
@@ -363,14 +368,31 @@ def test_sparse_adam_goes_on_from_its_state(rng, tmp_path):
 
     start = ocl.tensor(rng.standard_normal((5, 3)).astype(np.float32))
     whole = nn.Embedding(5, 3, sparse=True, _weight=start.clone())
-    expected = trained(range(6), whole, ocl.optim.SparseAdam(whole.parameters(), lr=0.1))
+    expected = trained(range(6), whole, make(whole.parameters(), lr=0.1, **options))
     first = nn.Embedding(5, 3, sparse=True, _weight=start.clone())
-    optimizer = ocl.optim.SparseAdam(first.parameters(), lr=0.1)
+    optimizer = make(first.parameters(), lr=0.1, **options)
     trained(range(3), first, optimizer)
     ocl.save(optimizer.state_dict(), tmp_path / "state")
-    other = ocl.optim.SparseAdam(first.parameters(), lr=0.5)
+    other = make(first.parameters(), lr=0.5, **options)
     other.load_state_dict(ocl.load(tmp_path / "state"))
     assert trained(range(3, 6), first, other) == expected
+
+
+def test_a_graph_is_walked_twice_and_recorded(rng):
+    def of(lib, weight):
+        loss = loss_of(lib, lib.nn.functional.embedding(lib.tensor([1, 2, 1]), weight, sparse=True))
+        loss.backward(retain_graph=True)
+        loss.backward()
+        twice, weight.grad = weight.grad.coalesce(), None
+        loss = loss_of(lib, lib.nn.functional.embedding(lib.tensor([1, 2, 1]), weight, sparse=True))
+        loss.backward(create_graph=True)
+        assert weight.grad.requires_grad
+        found, weight.grad = weight.grad.detach(), None
+        return twice, found
+
+    _, (ours, theirs) = both(rng, of)
+    for a, b in zip(ours, theirs, strict=True):
+        check(a, b)
 
 
 def test_zero_grad():
