@@ -63,7 +63,7 @@ def signatures(name: str) -> str:
     home = next((home for home in HOMES if hasattr(home, name)), None)
     if home is None:
         raise SystemExit(f"generate_docs.py: {name} has a row in operators.def, but is bound nowhere in ocl")
-    function = getattr(home, name)
+    function = inspect.unwrap(getattr(home, name))
     if inspect.isfunction(function):
         lines = [name + re.sub(r" -> .*", "", str(inspect.signature(function)))]
     else:

@@ -25,7 +25,7 @@ from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, devi
 
 from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
-from ocl import fft, func  # isort: skip
+from ocl import fft, func, sparse  # isort: skip
 from ocl import arithmetic, complex_numbers, creation, differences, drawing, placement  # isort: skip
 from ocl import questions, statistics, views  # isort: skip
 from ocl import in_place, memory  # isort: skip  # noqa: F401  (it takes methods of the others)
@@ -63,9 +63,16 @@ from ocl.questions import *  # noqa: F403
 from ocl.serialization import load, save
 from ocl.shapes import shapes_only
 from ocl.size import Size
+from ocl.sparse.asking import with_sparse_meaning
+from ocl.sparse.layouts import *  # noqa: F403
+from ocl.sparse.making import sparse_coo_tensor
 from ocl.statistics import *  # noqa: F403
 from ocl.type_info import finfo, iinfo
 from ocl.views import *  # noqa: F403
+
+globals().update(with_sparse_meaning("ocl", globals()))
+spmm = globals()["mm"]
+from ocl.sparse import methods  # isort: skip  # noqa: F401  (it takes the methods that tensors have by now)
 
 if TYPE_CHECKING:
     from ocl import datasets, distributed, distributions, export, models, onnx, runtime, transforms, utils  # noqa: F401
@@ -186,6 +193,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
             in_place,
             placement,
             questions,
+            sparse.layouts,
             statistics,
             views,
         )
@@ -251,7 +259,10 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "serialization",
     "set_grad_enabled",
     "shapes_only",
+    "sparse",
+    "sparse_coo_tensor",
     "special",
+    "spmm",
     "utils",
     "vmap",
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ocl import _C
 from ocl._C import Tensor
+from ocl.sparse.coo import SparseTensor
 from ocl.type_info import finfo
 
 if TYPE_CHECKING:
@@ -29,6 +30,16 @@ class _OfOptimizer:
         if self._has_found is None:
             self._has_found = any(found.item() for found in self.found_inf)
         return self._has_found
+
+
+def _elements_of_gradient(p: Tensor) -> Tensor:
+    """The tensor in which the elements of a gradient can be changed in place."""
+    gradient = p.grad
+    if type(gradient) is not SparseTensor:
+        return gradient
+    values = gradient._values().clone()
+    p.grad = gradient._with(values)
+    return values
 
 
 class GradScaler:
@@ -102,7 +113,10 @@ class GradScaler:
         if state.has_stepped:
             raise RuntimeError("unscale_() is being called after step().")
         gradients = [
-            p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None
+            _elements_of_gradient(p)
+            for group in optimizer.param_groups
+            for p in group["params"]
+            if p.grad is not None
         ]
         state.found_inf = _C._unscale_(gradients, self._scale)
         state.is_unscaled = True

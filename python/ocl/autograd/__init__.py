@@ -16,6 +16,7 @@ from ocl.autograd.variable import Variable
 from ocl.batching import derivatives
 from ocl.batching.example import current
 from ocl.modes import Mode, Switch
+from ocl.sparse import arriving
 
 __all__ = [
     "Function",
@@ -193,6 +194,19 @@ def _of_batched_weights(outputs, inputs, weights, retain_graph, create_graph, al
     return tuple(None if i in unused else next(found) for i in range(len(_sequence(inputs))))
 
 
+def _with_sparse(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused):
+    """``grad`` towards tensors that may get sparse gradients, which the tape does not carry."""
+    with arriving.captured(inputs) as captured:
+        dense = derivatives.gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, True)
+    found = [arriving.joined(g, captured.get(id(x))) for g, x in zip(dense, inputs, strict=True)]
+    if not allow_unused and any(g is None for g in found):
+        raise RuntimeError(
+            "grad: One of the differentiated Tensors appears to not have been used in the graph. Set "
+            "allow_unused=True if this is the desired behavior."
+        )
+    return found
+
+
 def grad(
     outputs,
     inputs,
@@ -228,7 +242,10 @@ def grad(
     if materialize_grads and not allow_unused:
         raise ValueError("grad: expected allow_unused to be True or not passed when materialize_grads=True")
     tensors = _sequence(outputs), inputs, _sequence(grad_outputs)
-    found = derivatives.gradients(*tensors, retain_graph, bool(create_graph), bool(allow_unused))
+    if any(map(arriving.is_watched, inputs)):
+        found = _with_sparse(*tensors, retain_graph, bool(create_graph), bool(allow_unused))
+    else:
+        found = derivatives.gradients(*tensors, retain_graph, bool(create_graph), bool(allow_unused))
     if materialize_grads:
         found = [_C.zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
     return tuple(found)

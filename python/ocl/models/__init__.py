@@ -10,6 +10,7 @@ transformers.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatch
@@ -19,6 +20,7 @@ from typing import Any
 from ocl import _C
 from ocl.models.outputs import GoogLeNetOutputs, InceptionOutputs
 from ocl.nn import Module
+from ocl.nn.embedding import adopt
 
 _NETS = (
     "AlexNet ConvNeXt DenseNet EfficientNet GoogLeNet GPT2LMHeadModel Inception3 MaxVit MNASNet MobileNetV2 "
@@ -41,6 +43,27 @@ _builders = {
 for _file_name, _file in _files.items():
     if _file_name not in _TASKS:
         globals().update({name: vars(_file)[name] for name in _NETS if name in vars(_file)})
+
+
+def _with_adopted(build: Callable) -> Callable:
+    """The function or constructor, after which embeddings are those of ``ocl.nn``."""
+
+    @functools.wraps(build)
+    def built(*args: Any, **kwargs: Any) -> Any:
+        net = build(*args, **kwargs)
+        adopt(args[0] if net is None else net)
+        return net
+
+    return built
+
+
+for _name in _C._models.list_language_models():
+    _file_name, _build = _builders[_name]
+    _builders[_name] = _file_name, _with_adopted(_build)
+    _builders[_name][1].__module__, _builders[_name][1].__qualname__ = __name__, _name
+    setattr(_files[_file_name], _name, _builders[_name][1])
+for _class in (_files["gpt2"].GPT2Model, _files["gpt2"].GPT2LMHeadModel):
+    _class.__init__ = _with_adopted(_class.__init__)
 _functions = sorted(name for name, (file_name, _) in _builders.items() if file_name not in _TASKS)
 globals().update({name: _builders[name][1] for name in _functions})
 

@@ -10,6 +10,7 @@ globals().update({name: value for name, value in vars(_C._nn).items() if not nam
 from ocl.nn import functional, init, lazy, replaced, small_layers, state, utils  # noqa: E402, F401
 from ocl.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss  # noqa: E402
 from ocl.nn.dropouts import AlphaDropout, Dropout1d, Dropout3d, FeatureAlphaDropout  # noqa: E402
+from ocl.nn.embedding import Embedding, EmbeddingBag  # noqa: E402, F401  (in place of those of C++)
 from ocl.nn.fractional_max_pool import FractionalMaxPool2d, FractionalMaxPool3d  # noqa: E402
 from ocl.nn.lazy import *  # noqa: E402, F403
 from ocl.nn.max_unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d  # noqa: E402

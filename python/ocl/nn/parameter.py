@@ -7,6 +7,7 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
+from ocl.sparse.coo import SparseTensor
 
 
 class _ParameterMeta(abc.ABCMeta):
@@ -28,6 +29,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if data is None:
             data = _C.empty(0)
         is_plain = type(data) in (Tensor, Parameter) or cls is not Parameter
+        if type(data) is SparseTensor:
+            raise _C.ArgumentTypeError("Parameter: there are no parameters of layout ocl.sparse_coo")
         parameter = Tensor._make_subclass(cls if is_plain else type(data), data, requires_grad)
         parameter._is_parameter = True
         return parameter

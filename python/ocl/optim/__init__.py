@@ -18,6 +18,7 @@ from ocl.optim.builtin import (
 )
 from ocl.optim.muon import Muon
 from ocl.optim.optimizer import Optimizer
+from ocl.optim.sparse_adam import SparseAdam
 
 __all__ = [
     "ASGD",
@@ -35,6 +36,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "lr_scheduler",
     "optimizer",
     "swa_utils",

@@ -5,8 +5,10 @@ import math
 
 import ocl
 from ocl import _C
+from ocl.optim import sparse_steps
 from ocl.optim.constructors import constructor
 from ocl.optim.optimizer import Optimizer
+from ocl.sparse import coo
 
 _optim = _C._optim
 
@@ -48,7 +50,10 @@ class _RuleOptimizer(Optimizer):
         result
         returned."""
         loss = _first_of(closure)
-        self._stepper.step(self.param_groups, self.state)
+        groups = self.param_groups
+        if coo.is_in_use:
+            groups = sparse_steps.step(self, self._rule)
+        self._stepper.step(groups, self.state)
         return loss
 
     def keep_master_weights(self):
@@ -156,7 +161,11 @@ class LBFGS(_RuleOptimizer, rule=True):
 
         def loss():
             with ocl.enable_grad():
-                return closure()
+                result = closure()
+            if coo.is_in_use:
+                for p in group["params"]:
+                    sparse_steps.refuse_sparse("LBFGS", p)
+            return result
 
         (group,) = self.param_groups
         return _optim.lbfgs_step(group, self.state[group["params"][0]], loss)

@@ -6,6 +6,7 @@ import ocl
 from ocl.autograd import no_grad
 from ocl.optim.builtin import _first_of
 from ocl.optim.optimizer import Optimizer
+from ocl.optim.sparse_steps import refuse_sparse
 
 _ADJUSTMENTS = {
     "original": lambda rows, columns: math.sqrt(max(1, rows / columns)),
@@ -78,6 +79,7 @@ class Muon(Optimizer):
         for group in self.param_groups:
             for p in group["params"]:
                 if p.grad is not None:
+                    refuse_sparse("Muon", p)
                     self._update(group, p)
         return loss
 

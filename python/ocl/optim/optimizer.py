@@ -318,6 +318,8 @@ class Optimizer:
             return {key: self._loaded(param, group, item, key) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
             return type(value)(self._loaded(param, group, item) for item in value)
+        if isinstance(value, ocl.Tensor) and value.is_sparse:
+            return value.detach().to(param.device, param.dtype).clone()
         if not hasattr(value, "__array__"):
             return copy.deepcopy(value)
         if key == "step":

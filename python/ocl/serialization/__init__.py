@@ -37,6 +37,10 @@ __all__ = [
 _STRUCTURE = "tapecl.structure"
 
 
+def _is_dense(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.is_sparse
+
+
 def save(obj: Any, f: File) -> None:
     """Writes ``obj`` to ``f``, a path or a binary file, in the safetensors format. Matches torch.save.
 
@@ -46,7 +50,7 @@ def save(obj: Any, f: File) -> None:
     Raises TypeError for an object that is neither tensor, number, string, None, dict, list nor tuple,
     ValueError for one that contains itself, and OSError.
     """
-    if isinstance(obj, dict) and all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
+    if isinstance(obj, dict) and all(isinstance(k, str) and _is_dense(v) for k, v in obj.items()):
         tensors, metadata = obj, {}
     else:
         tensors, steps = taken_apart(obj)

@@ -11,6 +11,7 @@ import json
 from typing import Any, NamedTuple
 
 from ocl._C import Tensor
+from ocl.sparse.coo import SparseTensor, made
 
 _PLAIN = (bool, int, float, str, type(None))
 
@@ -27,7 +28,7 @@ def rebuilt_from_json(text: str, tensors: dict[str, Tensor]) -> Any:
 class _End(NamedTuple):
     """Follows the items of a container."""
 
-    container: dict | list | tuple
+    container: dict | list | tuple | SparseTensor
     step: list
 
 
@@ -42,6 +43,13 @@ def taken_apart(obj: Any) -> tuple[dict[str, Tensor], list[list]]:
         if isinstance(node, _End):
             open_containers.remove(id(node.container))
             steps.append(node.step)
+        elif type(node) is SparseTensor:
+            parts = node.detach()._parts
+            steps_of_parts = ["sparse", [list(node.shape), parts.is_coalesced]]
+            open_containers.add(id(node))
+            todo.append((_End(node, steps_of_parts), path))
+            todo.append((parts.values, f"{path}/values" if path else "values"))
+            todo.append((parts.indices, f"{path}/indices" if path else "indices"))
         elif isinstance(node, Tensor):
             name = _unused(path or "tensor", tensors)
             tensors[name] = node
@@ -93,6 +101,9 @@ def _rebuilt(steps: list[list], tensors: dict[str, Tensor]) -> Any:
             stack.append(content)
         elif kind == "tensor":
             stack.append(tensors[content])
+        elif kind == "sparse":
+            shape, is_coalesced = content
+            stack.append(_sparse(*take(2), shape, is_coalesced))
         elif kind == "list":
             stack.append(take(content))
         elif kind == "tuple":
@@ -106,6 +117,17 @@ def _rebuilt(steps: list[list], tensors: dict[str, Tensor]) -> Any:
             raise ValueError(f"unknown part {kind!r}")
     (whole,) = stack
     return whole
+
+
+def _sparse(indices: Tensor, values: Tensor, shape: list, is_coalesced: bool) -> SparseTensor:
+    fits = isinstance(indices, Tensor) and isinstance(values, Tensor) and str(indices.dtype) == "ocl.int64"
+    if not fits or indices.ndim != 2 or indices.shape[1:] != values.shape[:1]:
+        raise ValueError("the parts of a sparse tensor do not fit")
+    if not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError(f"{shape!r} is no shape")
+    if len(shape) != len(indices) + values.ndim - 1 or list(values.shape[1:]) != shape[len(indices) :]:
+        raise ValueError(f"a sparse tensor of shape {shape!r} has values of shape {tuple(values.shape)}")
+    return made(indices, values, shape, bool(is_coalesced))
 
 
 def _steps_of(tree: dict) -> list[list]:

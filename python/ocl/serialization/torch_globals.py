@@ -15,6 +15,9 @@ from ocl._C import Tensor
 from ocl.copying import _with_attributes
 from ocl.nn import Parameter
 from ocl.serialization.errors import UnpicklingError
+from ocl.sparse import layouts
+from ocl.sparse.coo import SparseTensor
+from ocl.sparse.making import sparse_coo_tensor
 
 _KEYS = (str, bytes, int, float, complex, bool, type(None), _C.dtype)
 
@@ -84,6 +87,21 @@ def _with_state(tensor: Tensor, state: Any) -> Tensor:
     return _with_attributes(tensor, attributes, {})
 
 
+def _layout(name: str) -> Any:
+    if name != "torch.sparse_coo":
+        raise UnpicklingError(f"it holds a tensor of layout {name}, which ocl has not")
+    return layouts.sparse_coo
+
+
+def _rebuild_sparse_tensor(layout: Any, data: tuple) -> SparseTensor:
+    if layout is not layouts.sparse_coo:
+        raise UnpicklingError("it holds a sparse tensor of an unknown layout")
+    indices, values, size, *coalesced = data  # older files do not say whether it is
+    is_coalesced = bool(coalesced[0]) if coalesced else None
+    # Elements may not have been read yet: an index out of range is found by the operator that meets it.
+    return sparse_coo_tensor(indices, values, size, is_coalesced=is_coalesced)
+
+
 def _ordered_dict(pairs: list = ()) -> OrderedDict:
     return OrderedDict((checked_key(key), value) for key, value in pairs)
 
@@ -122,6 +140,8 @@ _FUNCTIONS = {
     "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
     "torch._utils._rebuild_parameter": _rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
+    "torch._utils._rebuild_sparse_tensor": _rebuild_sparse_tensor,
+    "torch.serialization._get_layout": _layout,
     "torch._tensor._rebuild_from_type_v2": _rebuild_from_type_v2,
     "torch.Size": _size,
     "collections.OrderedDict": _ordered_dict,

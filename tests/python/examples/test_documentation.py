@@ -189,6 +189,8 @@ SETTINGS = {
     "README.md#0": torch_in_three_lines,
     "README.md#1": readme,
     "docs/api/ocl.linalg.md#0": dict,
+    "docs/api/ocl.sparse.md#0": dict,
+    "docs/api/ocl.sparse.md#1": lambda: {"ocl": ocl},
     "docs/autograd.md#0": dict,
     "docs/autograd.md#1": two_tasks,
     "docs/autograd.md#2": lambda: {"ocl": ocl},

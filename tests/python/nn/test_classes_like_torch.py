@@ -138,8 +138,6 @@ for loss in LOSSES:
 
 # docs/pytorch-differences.md says why.
 MISSING_ARGUMENTS = {
-    "Embedding": {"max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight", "_freeze"},
-    "EmbeddingBag": {"max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight"},
     **{name: {"size_average", "reduce"} for name in LOSSES},
     "Hardtanh": {"min_value", "max_value"},
 }
@@ -154,7 +152,7 @@ NEW_ARGUMENTS = {
 }
 # Attributes of PyTorch's own machinery.
 INTERNAL = {
-    *("output_padding", "transposed", "max_norm", "norm_type", "scale_grad_by_freq", "sparse", "name"),
+    *("output_padding", "transposed", "name"),
     "activation_relu_or_gelu",
     "use_nested_tensor",
 }

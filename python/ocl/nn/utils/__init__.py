@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from ocl import _C
 from ocl.nn.utils import rnn
+from ocl.nn.utils.dense_alone import of_dense_gradients
 
-clip_grad_norm_ = _C._nn._utils.clip_grad_norm_
-clip_grad_value_ = _C._nn._utils.clip_grad_value_
-clip_grads_with_norm_ = _C._nn._utils.clip_grads_with_norm_
+clip_grad_norm_ = of_dense_gradients(_C._nn._utils.clip_grad_norm_)
+clip_grad_value_ = of_dense_gradients(_C._nn._utils.clip_grad_value_)
+clip_grads_with_norm_ = of_dense_gradients(_C._nn._utils.clip_grads_with_norm_)
 get_total_norm = _C._nn._utils.get_total_norm
 
 if TYPE_CHECKING:
