@@ -5,6 +5,7 @@
 #include "dlprim/ops/fft/fft_length.h"
 #include "dlprim/ops/fft/fft_transform.h"
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/implementation.h"
 
 namespace dlprim {
