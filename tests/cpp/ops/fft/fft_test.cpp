@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <random>
 
 #include "dlprim/ops/fft/fft_length.h"
@@ -16,25 +17,29 @@ namespace {
 using Complex = std::complex<long double>;
 using Line = std::vector<Complex>;
 
-/** The sums themselves for short lines; halves of the length, as long as it is even, for long ones. */
+/** The sums themselves for odd and for short lines; halves of the length for others. */
 Line reference(const Line& x, bool inverse) {
   constexpr long double pi = 3.14159265358979323846264338328L;
   const std::size_t n = x.size();
-  const auto root = [&](std::size_t turns) {
-    return std::polar(1.0L, (inverse ? 2 : -2) * pi * static_cast<long double>(turns % n) /
-                                static_cast<long double>(n));
+  Line roots, y(n);
+  for (std::size_t k = 0; k < n; ++k)
+    roots.push_back(std::polar(1.0L, (inverse ? 2 : -2) * pi * static_cast<long double>(k) / static_cast<long double>(n)));
+  const auto add_product = [](Complex& sum, const Complex& a, const Complex& b) {
+    sum += Complex(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   };
-  Line y(n);
-  if (n > 64 && n % 2 == 0) {
+  if (n > 16 && n % 2 == 0) {
     Line even, odd;
     for (std::size_t j = 0; j < n; ++j) (j % 2 ? odd : even).push_back(x[j]);
     even = reference(even, inverse);
     odd = reference(odd, inverse);
-    for (std::size_t k = 0; k < n; ++k) y[k] = even[k % (n / 2)] + root(k) * odd[k % (n / 2)];
+    for (std::size_t k = 0; k < n; ++k) add_product(y[k] = even[k % (n / 2)], roots[k], odd[k % (n / 2)]);
     return y;
   }
   for (std::size_t k = 0; k < n; ++k)
-    for (std::size_t j = 0; j < n; ++j) y[k] += x[j] * root(j * k);
+    for (std::size_t j = 0, turns = 0; j < n; ++j) {
+      add_product(y[k], x[j], roots[turns]);
+      turns = turns + k < n ? turns + k : turns + k - n;
+    }
   return y;
 }
 
@@ -180,9 +185,8 @@ TEST(Fft, RealNumbersOfEveryShortLength) {
 }
 
 TEST(Fft, LongLengths) {
-  for (const std::int64_t n : {1024, 2310, 4096, 4098, 2 * 4099, 8192, 1 << 14, 30030, 1 << 16, 46656, 1 << 18})
+  for (const std::int64_t n : {1024, 2310, 4096, 4098, 8192, 30030, 46656, 1 << 17})
     check_all_kinds({1, n}, 1);
-  check_c2c<float>({1, 1 << 20}, 1);
   check_c2c<float>({1, 3 << 19}, 1);
 }
 
@@ -205,7 +209,7 @@ TEST(Fft, EveryDimensionOfManyLines) {
 
 TEST(Fft, Float64) {
   if (!device().info().fp64) GTEST_SKIP();
-  for (const std::int64_t n : {1, 2, 3, 30, 64, 101, 143, 1000, 4096, 10007, 1 << 15}) {
+  for (const std::int64_t n : {1, 2, 3, 30, 64, 101, 143, 1000, 4096, 5003, 1 << 15}) {
     check_c2c<double>({3, n}, 1);
     check_real<double>({n, 3}, 0);
   }
