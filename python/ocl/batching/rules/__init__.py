@@ -165,4 +165,4 @@ def write(call: Call) -> None:
 
 
 # ruff: noqa: E402, F401, I001  (the families need what stands above)
-from ocl.batching.rules import dims, folded, indexing, losses, pointwise, products, random, views
+from ocl.batching.rules import dims, folded, fourier, indexing, losses, pointwise, products, random, views
