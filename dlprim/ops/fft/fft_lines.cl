@@ -22,12 +22,18 @@ typedef struct {
   long at[LINE_LANES], index[LINE_LANES];
 } Places;
 
-inline void find_place(const FftSide *side, const FftLines *g, long line, long *at, long *index) {
+inline void find_place(const FftSide *side, const FftLines *g, const long *coordinates, long *at, long *index) {
   *at = *index = 0;
+  for (int d = 0; d < g->rank; ++d) {
+    *at += coordinates[d] * side->strides[d];
+    *index += coordinates[d] * side->index_strides[d];
+  }
+}
+
+inline void find_line(const FftLines *g, long line, long *coordinates) {
   for (int d = g->rank - 1; d >= 0; --d) {
-    const long rest = line / g->sizes[d], coordinate = line - rest * g->sizes[d];
-    *at += coordinate * side->strides[d];
-    *index += coordinate * side->index_strides[d];
+    const long rest = line / g->sizes[d];
+    coordinates[d] = line - rest * g->sizes[d];
     line = rest;
   }
 }
@@ -179,13 +185,25 @@ typedef struct {
 } TileSide;
 
 inline void find_tile(TileSide *t, const FftSide *side, const FftLines *g, long line) {
-  long starts[LINE_LANES];
+  const int last = g->rank - 1;
+  long starts[LINE_LANES], coordinates[FFT_MAX_DIMS];
   t->count = (int)min((long)LINE_LANES, g->lines - line);
   t->last_index = 0;
   for (int lane = 0; lane < LINE_LANES; ++lane) {
-    find_place(side, g, line + min(lane, t->count - 1), &t->first.at[lane], &t->first.index[lane]);
-    starts[lane] = t->first.at[lane] + t->first.index[lane] * side->unit;
-    t->last_index = max(t->last_index, t->first.index[lane]);
+    long at, index;
+    if (lane >= t->count) {
+      at = t->first.at[lane - 1], index = t->first.index[lane - 1];
+    } else if (lane > 0 && coordinates[last] + 1 < g->sizes[last]) {  // the next of a row
+      ++coordinates[last];
+      at = t->first.at[lane - 1] + side->strides[last], index = t->first.index[lane - 1] + side->index_strides[last];
+    } else {
+      find_line(g, line + lane, coordinates);
+      find_place(side, g, coordinates, &at, &index);
+    }
+    t->first.at[lane] = at;
+    t->first.index[lane] = index;
+    starts[lane] = at + index * side->unit;
+    t->last_index = max(t->last_index, index);
   }
   const int is_real = side->form & FFT_REAL, width = is_real ? 1 : 2, is_pair = is_real || side->imaginary == 1;
   t->indices = order_of(t->first.index, 1);
@@ -284,13 +302,19 @@ inline void read_tile(FAST VALUE *fast, const __global REAL *x, const __global R
   TileSide t;
   find_tile(&t, side, g, line);
   const int is_real = side->form & FFT_REAL, block = is_real ? LINE_LANES : LINE_LANES / 2;
-  const int is_transposed = t.line_adjoins && !t.lanes_adjoin && !(side->form & FFT_HALF);
+  const int is_transposed = t.line_adjoins && !t.lanes_adjoin, is_half = side->form & FFT_HALF;
   for (int j = 0; j < g->n; j += block) {
     VALUE rows[LINE_LANES];
-    const int is_block = is_transposed && j + block <= g->n && t.last_index + (j + block - 1) * side->step < side->limit;
+    const long end = t.last_index + (j + block - 1) * side->step;
+    const int is_early = !is_half || end <= side->whole / 2;
+    // Mirrored elements are read from the last to the first.
+    const int is_late = is_half && t.indices == ALIKE && t.first.index[0] + j * side->step > side->whole / 2;
+    const int is_block = is_transposed && j + block <= g->n && end < side->limit && (is_early || is_late);
     if (is_block) {
-      for (int lane = 0; lane < LINE_LANES; ++lane)
-        rows[lane] = LOAD_VECTOR(x + t.first.at[lane] + (t.first.index[lane] + j * side->step) * side->unit);
+      for (int lane = 0; lane < LINE_LANES; ++lane) {
+        const long index = is_early ? t.first.index[lane] + j * side->step : side->whole - end;
+        rows[lane] = LOAD_VECTOR(x + t.first.at[lane] + index * side->unit);
+      }
       transpose(rows);
     }
     for (int i = 0; i < min(block, g->n - j); ++i) {
@@ -300,8 +324,10 @@ inline void read_tile(FAST VALUE *fast, const __global REAL *x, const __global R
         read_lanes(x, side, &t, shift, &re, &im);
       else if (is_real)
         re = rows[i], im = 0;
+      else if (is_early)
+        re = rows[2 * i], im = is_half ? -rows[2 * i + 1] : rows[2 * i + 1];
       else
-        re = rows[2 * i], im = rows[2 * i + 1];
+        re = rows[2 * (block - 1 - i)], im = rows[2 * (block - 1 - i) + 1];
       SWAP_PARTS(side, VALUE, re, im)
       if (side->has_factors) multiply_by_factors(&re, &im, factors, count, &t, shift);
       RE(fast, j + i) = re;
@@ -369,11 +395,12 @@ __kernel void fft_lines(FFT_ARGS, __local REAL *fast) {
   const int count = (int)min((long)lanes, g.lines - first_line);
   __local REAL *from = fast, *to = fast + 2 * n * lanes;
   for (int lane = id; lane < count; lane += size) {
-    long at, index;
-    find_place(&g.in, &g, first_line + lane, &at, &index);
+    long at, index, coordinates[FFT_MAX_DIMS];
+    find_line(&g, first_line + lane, coordinates);
+    find_place(&g.in, &g, coordinates, &at, &index);
     places_in.at[lane] = at;
     places_in.index[lane] = index;
-    find_place(&g.out, &g, first_line + lane, &at, &index);
+    find_place(&g.out, &g, coordinates, &at, &index);
     places_out.at[lane] = at;
     places_out.index[lane] = index;
   }
