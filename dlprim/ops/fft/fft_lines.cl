@@ -285,7 +285,7 @@ inline void write_lanes(__global REAL *out, const FftSide *side, const TileSide 
 
 // Rows become columns: log2(LINE_LANES) times, the halves of the rows are shuffled into one another.
 inline void transpose(VALUE *rows) {
-  for (int stage = 1; stage < LINE_LANES; stage *= 2) {
+  _Pragma("unroll") for (int stage = 1; stage < LINE_LANES; stage *= 2) {
     VALUE shuffled[LINE_LANES];
     _Pragma("unroll") for (int i = 0; i < LINE_LANES / 2; ++i) {
       const VALUE a = rows[i], b = rows[i + LINE_LANES / 2];
@@ -296,6 +296,15 @@ inline void transpose(VALUE *rows) {
   }
 }
 
+// Element `j` of the lines, as it was read: into `fast`.
+inline void keep(FAST VALUE *fast, int j, VALUE re, VALUE im, const __global REAL *factors, long count,
+                 const FftSide *side, const TileSide *t) {
+  SWAP_PARTS(side, VALUE, re, im)
+  if (side->has_factors) multiply_by_factors(&re, &im, factors, count, t, j * side->step);
+  RE(fast, j) = re;
+  IM(fast, j) = im;
+}
+
 inline void read_tile(FAST VALUE *fast, const __global REAL *x, const __global REAL *factors, long count,
                       const FftLines *g, long line) {
   const FftSide *side = &g->in;
@@ -304,36 +313,43 @@ inline void read_tile(FAST VALUE *fast, const __global REAL *x, const __global R
   const int is_real = side->form & FFT_REAL, block = is_real ? LINE_LANES : LINE_LANES / 2;
   const int is_transposed = t.line_adjoins && !t.lanes_adjoin, is_half = side->form & FFT_HALF;
   for (int j = 0; j < g->n; j += block) {
-    VALUE rows[LINE_LANES];
     const long end = t.last_index + (j + block - 1) * side->step;
     const int is_early = !is_half || end <= side->whole / 2;
     // Mirrored elements are read from the last to the first.
     const int is_late = is_half && t.indices == ALIKE && t.first.index[0] + j * side->step > side->whole / 2;
-    const int is_block = is_transposed && j + block <= g->n && end < side->limit && (is_early || is_late);
-    if (is_block) {
-      for (int lane = 0; lane < LINE_LANES; ++lane) {
-        const long index = is_early ? t.first.index[lane] + j * side->step : side->whole - end;
-        rows[lane] = LOAD_VECTOR(x + t.first.at[lane] + index * side->unit);
+    if (!is_transposed || j + block > g->n || end >= side->limit || !(is_early || is_late)) {
+      for (int i = j; i < min(j + block, g->n); ++i) {
+        VALUE re, im;
+        read_lanes(x, side, &t, i * side->step, &re, &im);
+        keep(fast, i, re, im, factors, count, side, &t);
       }
-      transpose(rows);
+      continue;
     }
-    for (int i = 0; i < min(block, g->n - j); ++i) {
-      VALUE re, im;
-      const long shift = (j + i) * side->step;
-      if (!is_block)
-        read_lanes(x, side, &t, shift, &re, &im);
-      else if (is_real)
-        re = rows[i], im = 0;
-      else if (is_early)
-        re = rows[2 * i], im = is_half ? -rows[2 * i + 1] : rows[2 * i + 1];
-      else
-        re = rows[2 * (block - 1 - i)], im = rows[2 * (block - 1 - i) + 1];
-      SWAP_PARTS(side, VALUE, re, im)
-      if (side->has_factors) multiply_by_factors(&re, &im, factors, count, &t, shift);
-      RE(fast, j + i) = re;
-      IM(fast, j + i) = im;
+    VALUE rows[LINE_LANES];
+    _Pragma("unroll") for (int lane = 0; lane < LINE_LANES; ++lane) {
+      const long index = is_early ? t.first.index[lane] + j * side->step : side->whole - end;
+      rows[lane] = LOAD_VECTOR(x + t.first.at[lane] + index * side->unit);
+    }
+    transpose(rows);
+    if (is_real) {
+      _Pragma("unroll") for (int i = 0; i < LINE_LANES; ++i) keep(fast, j + i, rows[i], 0, factors, count, side, &t);
+    } else {
+      _Pragma("unroll") for (int i = 0; i < LINE_LANES / 2; ++i) {
+        const VALUE im = rows[2 * i + 1];
+        keep(fast, is_early ? j + i : j + block - 1 - i, rows[2 * i], is_half && is_early ? -im : im, factors, count,
+             side, &t);
+      }
     }
   }
+}
+
+// Element `k` of the lines, as it is to be written.
+inline void finish(const FAST VALUE *fast, int k, VALUE *re, VALUE *im, const __global REAL *factors, long count,
+                   REAL scale, const FftSide *side, const TileSide *t) {
+  *re = RE(fast, k) * scale;
+  *im = IM(fast, k) * scale;
+  if (side->has_factors) multiply_by_factors(re, im, factors, count, t, k * side->step);
+  SWAP_PARTS(side, VALUE, *re, *im)
 }
 
 inline void write_tile(const FAST VALUE *fast, __global REAL *out, const __global REAL *factors, long count, REAL scale,
@@ -344,21 +360,22 @@ inline void write_tile(const FAST VALUE *fast, __global REAL *out, const __globa
   const int is_real = side->form & FFT_REAL, block = is_real ? LINE_LANES : LINE_LANES / 2;
   const int is_transposed = t.line_adjoins && !t.lanes_adjoin;
   for (int k = 0; k < g->n; k += block) {
-    VALUE rows[LINE_LANES];
-    const int is_block = is_transposed && k + block <= g->n && t.last_index + (k + block - 1) * side->step < side->limit;
-    for (int i = 0; i < min(block, g->n - k); ++i) {
-      const long shift = (k + i) * side->step;
-      VALUE re = RE(fast, k + i) * scale, im = IM(fast, k + i) * scale;
-      if (side->has_factors) multiply_by_factors(&re, &im, factors, count, &t, shift);
-      SWAP_PARTS(side, VALUE, re, im)
-      if (!is_block)
-        write_lanes(out, side, &t, shift, re, im);
-      else if (is_real)
-        rows[i] = re;
-      else
-        rows[2 * i] = re, rows[2 * i + 1] = im;
+    if (!is_transposed || k + block > g->n || t.last_index + (k + block - 1) * side->step >= side->limit) {
+      for (int i = k; i < min(k + block, g->n); ++i) {
+        VALUE re, im;
+        finish(fast, i, &re, &im, factors, count, scale, side, &t);
+        write_lanes(out, side, &t, i * side->step, re, im);
+      }
+      continue;
     }
-    if (!is_block) continue;
+    VALUE rows[LINE_LANES], im;
+    if (is_real) {
+      _Pragma("unroll") for (int i = 0; i < LINE_LANES; ++i)
+          finish(fast, k + i, &rows[i], &im, factors, count, scale, side, &t);
+    } else {
+      _Pragma("unroll") for (int i = 0; i < LINE_LANES / 2; ++i)
+          finish(fast, k + i, &rows[2 * i], &rows[2 * i + 1], factors, count, scale, side, &t);
+    }
     transpose(rows);
     for (int lane = 0; lane < t.count; ++lane)
       STORE_VECTOR(rows[lane], out + t.first.at[lane] + (t.first.index[lane] + k * side->step) * side->unit);
