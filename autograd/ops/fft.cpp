@@ -122,7 +122,8 @@ Tensor _fft_r2c(const Tensor& a, const DimNumbers& dim, std::int64_t normalizati
   });
 }
 
-Tensor _fft_c2r(const Tensor& a, const DimNumbers& dim, std::int64_t normalization, std::int64_t last_dim_size) {
+Tensor _fft_c2r(const Tensor& a, const DimNumbers& dim, std::int64_t normalization,
+                std::int64_t last_dim_size) {
   ENTER_OPERATOR(_fft_c2r, a, dim, normalization, last_dim_size);
   constexpr const char* op = "_fft_c2r";
   require_signal(op, a, true);
@@ -130,9 +131,9 @@ Tensor _fft_c2r(const Tensor& a, const DimNumbers& dim, std::int64_t normalizati
   require(!dims.empty(), op, ": expected at least one dimension to transform");
   const std::int64_t last = dims.back();
   Dims shape = a.shape();
-  require(last_dim_size > 0 && last_dim_size / 2 + 1 == shape[static_cast<int>(last)], op, ": a last size of ",
-          last_dim_size, " has a half spectrum of ", last_dim_size / 2 + 1, " elements, got shape ", shape,
-          " and dimension ", last);
+  require(last_dim_size > 0 && last_dim_size / 2 + 1 == shape[static_cast<int>(last)], op,
+          ": a last size of ", last_dim_size, " has a half spectrum of ", last_dim_size / 2 + 1,
+          " elements, got shape ", shape, " and dimension ", last);
   shape.erase(shape.size() - 1);
   shape[static_cast<int>(last)] = last_dim_size;
   const double scale = scale_of(op, normalization, elements_along(op, shape, dims));

@@ -55,7 +55,8 @@ constexpr Implementation<FftProblem> by_chirp() {
           [](Queue& queue, const FftProblem& p) { transform_by_chirp(queue, p.transform); }};
 }
 
-const ImplementationList<FftProblem> implementations("fft", in_one_launch(), in_several_launches(), by_chirp());
+const ImplementationList<FftProblem> implementations("fft", in_one_launch(), in_several_launches(),
+                                                     by_chirp());
 
 /** A tensor as complex or real numbers: the dimensions of the numbers, and how far their parts are apart. */
 struct Numbers {
@@ -83,7 +84,8 @@ void run(Queue& queue, const char* op, const Tensor& x, const Numbers& in, std::
   require<TypeError>(x.dtype == DType::float32 || x.dtype == DType::float64, op,
                      ": expected float32 or float64, got ", name(x.dtype));
   require_floating(x.dtype, queue.device(), op);
-  require<TypeError>(y.dtype == x.dtype, op, ": expected a result of ", name(x.dtype), ", got ", name(y.dtype));
+  require<TypeError>(y.dtype == x.dtype, op, ": expected a result of ", name(x.dtype), ", got ",
+                     name(y.dtype));
   require_contiguous(op, "the result", y);
   const int axis = static_cast<int>(dim);
   if (product(y.shape) == 0) return;
@@ -112,14 +114,15 @@ void run(Queue& queue, const char* op, const Tensor& x, const Numbers& in, std::
 void require_sizes(const char* op, const Numbers& in, const Numbers& out, int axis, std::int64_t expected) {
   Dims shape = in.shape;
   shape[axis] = expected;
-  require(out.shape == shape, op, ": expected a result of shape ", shape, " without the pairs, got ", out.shape);
+  require(out.shape == shape, op, ": expected a result of shape ", shape, " without the pairs, got ",
+          out.shape);
 }
 
 int axis_of(const char* op, const Numbers& in, std::int64_t dim) {
   require<IndexError>(in.shape.size() > 0, op, ": expected a dimension to transform, got a scalar");
   const int axis = wrap_dim(dim, in.shape.size(), op);
-  require(in.shape[axis] > 0, op, ": expected at least one element along dimension ", axis, ", got the shape ",
-          in.shape);
+  require(in.shape[axis] > 0, op, ": expected at least one element along dimension ", axis,
+          ", got the shape ", in.shape);
   return axis;
 }
 

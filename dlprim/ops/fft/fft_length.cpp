@@ -79,7 +79,7 @@ double cost_of_line(const DeviceInfo& device, DType dtype, std::int64_t lines, s
   const auto bytes = static_cast<std::int64_t>(size_of(dtype));
   const std::int64_t lanes = device.runs_cpu_kernels() ? FFT_VECTOR_BYTES / bytes : 1;
   const std::int64_t tiles = ceil_div(lines, lanes), rounds = ceil_div(tiles, device.compute_units);
-  constexpr double ends = 4;          // reading and writing, in passes
+  constexpr double ends = 4;              // reading and writing, in passes
   constexpr std::int64_t near = 1 << 18;  // bytes of a tile that stays in a core's nearer caches
   const double crowding = device.runs_cpu_kernels() && n * lanes * 2 * bytes > near ? 1.5 : 1;
   const double passes = ends + crowding * static_cast<double>(fft_radices(n).size());

@@ -10,8 +10,8 @@
 
 namespace dlprim {
 
-/** The radices of a line's passes, which multiply to `n`; empty where `n` has a prime factor above 13, and for
- * n = 1. */
+/** The radices of a line's passes, which multiply to `n`; empty where `n` has a prime factor above 13, and
+ * for n = 1. */
 std::vector<int> fft_radices(std::int64_t n);
 /** Whether all prime factors of `n` are at most 13. */
 bool is_smooth(std::int64_t n);

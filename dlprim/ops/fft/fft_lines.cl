@@ -96,13 +96,16 @@ inline void write_element(__global REAL *out, const FftSide *side, long at, long
       for (int block = 0; block < after; ++block) {                                                \
         const FAST VALUE *source = from + 2 * (block * before + k);                                \
         VALUE re[R], im[R];                                                                        \
-        _Pragma("unroll") for (int i = 0; i < R; ++i) re[i] = RE(source, i * apart), im[i] = IM(source, i * apart); \
+        _Pragma("unroll") for (int i = 0; i < R; ++i)                                              \
+            re[i] = RE(source, i * apart), im[i] = IM(source, i * apart);                          \
         if (k > 0) {                                                                               \
-          _Pragma("unroll") for (int i = 1; i < R; ++i) MULTIPLY(re[i], im[i], root_re[i], root_im[i], VALUE) \
+          _Pragma("unroll") for (int i = 1; i < R; ++i)                                            \
+              MULTIPLY(re[i], im[i], root_re[i], root_im[i], VALUE)                                \
         }                                                                                          \
         dft_##R(re, im);                                                                           \
         FAST VALUE *target = to + 2 * (block * before * R + k);                                    \
-        _Pragma("unroll") for (int i = 0; i < R; ++i) RE(target, i * before) = re[i], IM(target, i * before) = im[i]; \
+        _Pragma("unroll") for (int i = 0; i < R; ++i)                                              \
+            RE(target, i * before) = re[i], IM(target, i * before) = im[i];                        \
       }                                                                                            \
     }                                                                                              \
   }
@@ -118,12 +121,14 @@ inline void write_element(__global REAL *out, const FftSide *side, long at, long
     for (int task = get_local_id(0); task < apart * lanes; task += get_local_size(0)) {            \
       const int j = task / lanes, lane = task - j * lanes, block = j / before, k = j - block * before; \
       VALUE re[R], im[R];                                                                          \
-      _Pragma("unroll") for (int i = 0; i < R; ++i) re[i] = RE(from, j + i * apart), im[i] = IM(from, j + i * apart); \
+      _Pragma("unroll") for (int i = 0; i < R; ++i)                                                \
+          re[i] = RE(from, j + i * apart), im[i] = IM(from, j + i * apart);                        \
       _Pragma("unroll") for (int i = 1; i < R; ++i)                                                \
           MULTIPLY(re[i], im[i], roots[i * k * after], roots[n + i * k * after], VALUE)            \
       dft_##R(re, im);                                                                             \
       const int first = block * before * R + k;                                                    \
-      _Pragma("unroll") for (int i = 0; i < R; ++i) RE(to, first + i * before) = re[i], IM(to, first + i * before) = im[i]; \
+      _Pragma("unroll") for (int i = 0; i < R; ++i)                                                \
+          RE(to, first + i * before) = re[i], IM(to, first + i * before) = im[i];                  \
     }                                                                                              \
   }
 #endif
@@ -423,7 +428,8 @@ __kernel void fft_lines(FFT_ARGS, __local REAL *fast) {
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int task = id; task < n * lanes; task += size) {
-    const int j = g.reads_along_lines ? task % n : task / lanes, lane = g.reads_along_lines ? task / n : task % lanes;
+    const int j = g.reads_along_lines ? task % n : task / lanes;
+    const int lane = g.reads_along_lines ? task / n : task % lanes;
     REAL re = 0, im = 0;
     if (lane < count) {
       const long index = places_in.index[lane] + j * g.in.step;
@@ -443,7 +449,8 @@ __kernel void fft_lines(FFT_ARGS, __local REAL *fast) {
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int task = id; task < n * lanes; task += size) {
-    const int k = g.writes_along_lines ? task % n : task / lanes, lane = g.writes_along_lines ? task / n : task % lanes;
+    const int k = g.writes_along_lines ? task % n : task / lanes;
+    const int lane = g.writes_along_lines ? task / n : task % lanes;
     if (lane >= count) continue;
     const long index = places_out.index[lane] + k * g.out.step;
     if (index >= g.out.limit) continue;

@@ -4,13 +4,13 @@
 
 BEGIN_SHARED
 
-// The dimensions of the lines that a launch walks: a tensor's others, and one for each time that a length was split.
-// The passes of a line.
+// The dimensions of the lines that a launch walks: a tensor's others, and one for each time that a length was
+// split. The passes of a line.
 enum { FFT_MAX_DIMS = 12, FFT_MAX_PASSES = 16 };
 // Lines that a work group takes at once: those of shape cpu fill a vector of these bytes.
 enum { FFT_VECTOR_BYTES = 64, FFT_MAX_GROUP_LINES = 16 };
-// What elements are: they have no imaginary part; they are the first half of a spectrum whose rest is its conjugate
-// mirrored, and are conjugated; both parts are exchanged.
+// What elements are: they have no imaginary part; they are the first half of a spectrum whose rest is its
+// conjugate mirrored, and are conjugated; both parts are exchanged.
 enum { FFT_REAL = 1, FFT_HALF = 2, FFT_SWAP = 4 };
 
 // One side of a launch. The element that element `j` of a line reads or writes has the number
@@ -32,7 +32,8 @@ typedef struct {
   cl_long lines;                // the product of the sizes
   cl_int rank, n;
   cl_int passes, radices[FFT_MAX_PASSES];
-  cl_int group_lines, reads_along_lines, writes_along_lines;  // shape simt: lines a group, how its items share them
+  cl_int group_lines, reads_along_lines,
+      writes_along_lines;  // shape simt: lines a group, how its items share them
 } FftLines;
 
 END_SHARED

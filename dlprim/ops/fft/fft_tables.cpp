@@ -79,10 +79,14 @@ Complex root(std::int64_t turns, std::int64_t n) {
   const double angle = half_pi * static_cast<double>(4 * turns - quarters * n) / static_cast<double>(n);
   const double c = std::cos(angle), s = std::sin(angle);
   switch (quarters) {
-    case 0: return {c, -s};
-    case 1: return {-s, -c};
-    case 2: return {-c, s};
-    default: return {s, c};
+    case 0:
+      return {c, -s};
+    case 1:
+      return {-s, -c};
+    case 2:
+      return {-c, s};
+    default:
+      return {s, c};
   }
 }
 

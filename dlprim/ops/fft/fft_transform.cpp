@@ -17,7 +17,8 @@ void insert(cl_long* list, int count, int position, cl_long value) {
   list[position] = value;
 }
 
-/** A side of complex numbers that adjoin each other in memory, `inner` of them from one of a line to its next. */
+/** A side of complex numbers that adjoin each other in memory, `inner` of them from one of a line to its
+ * next. */
 FftSide dense_side(std::int64_t inner, std::int64_t elements) {
   FftSide side{};
   side.step = 1;
@@ -68,7 +69,8 @@ int group_lines(const DeviceInfo& device, DType dtype, const FftLines& g) {
 }
 
 bool goes_along_lines(const FftSide& side, int rank) {
-  return rank == 0 || side.step * side.unit < side.strides[rank - 1] + side.index_strides[rank - 1] * side.unit;
+  return rank == 0 ||
+         side.step * side.unit < side.strides[rank - 1] + side.index_strides[rank - 1] * side.unit;
 }
 
 }  // namespace
@@ -160,8 +162,8 @@ void transform_smooth(Queue& queue, const FftTransform& t) {
 
 void transform_by_chirp(Queue& queue, const FftTransform& t) {
   const std::int64_t n = t.length(), padded = next_smooth(2 * n - 1);
-  const Tensor spectrum = fft_chirp_spectrum(
-      queue, t.dtype(), n, padded, [&](const Tensor& chirp, const Tensor& result) {
+  const Tensor spectrum =
+      fft_chirp_spectrum(queue, t.dtype(), n, padded, [&](const Tensor& chirp, const Tensor& result) {
         FftTransform of_chirp;
         of_chirp.x = chirp;
         of_chirp.out = result;

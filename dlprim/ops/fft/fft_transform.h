@@ -12,8 +12,8 @@ struct FftTransform {
   FftTransform() { lines.lines = 1; }
 
   Tensor x, out;
-  FftLines lines{};  // one line, until dimensions are added; a launch fills in its passes
-  int outer = 0;     // dimensions of the lines that come before the transformed one
+  FftLines lines{};                    // one line, until dimensions are added; a launch fills in its passes
+  int outer = 0;                       // dimensions of the lines that come before the transformed one
   Tensor in_factors{}, out_factors{};  // [2, count] by index of an element; undefined: none
   double scale = 1;
 

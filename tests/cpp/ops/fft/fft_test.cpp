@@ -23,7 +23,8 @@ Line reference(const Line& x, bool inverse) {
   const std::size_t n = x.size();
   Line roots, y(n);
   for (std::size_t k = 0; k < n; ++k)
-    roots.push_back(std::polar(1.0L, (inverse ? 2 : -2) * pi * static_cast<long double>(k) / static_cast<long double>(n)));
+    roots.push_back(std::polar(
+        1.0L, (inverse ? 2 : -2) * pi * static_cast<long double>(k) / static_cast<long double>(n)));
   const auto add_product = [](Complex& sum, const Complex& a, const Complex& b) {
     sum += Complex(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   };
@@ -58,8 +59,8 @@ void expect_near(const std::vector<Real>& actual, const std::vector<double>& exp
     error += std::pow(static_cast<long double>(actual[i]) - expected[i], 2);
     norm += std::pow(static_cast<long double>(expected[i]), 2);
   }
-  const double units = std::sqrt(static_cast<double>(error / std::max(norm, 1e-30L))) /
-                       std::numeric_limits<Real>::epsilon();
+  const double units =
+      std::sqrt(static_cast<double>(error / std::max(norm, 1e-30L))) / std::numeric_limits<Real>::epsilon();
   EXPECT_LT(units, 2 + 0.5 * std::log2(static_cast<double>(n))) << "length " << n;
 }
 
@@ -78,7 +79,8 @@ std::size_t at(std::int64_t i) {
 
 /** The pairs of numbers of `shape`, each line along `axis` transformed and multiplied by `scale`. */
 template <class Real>
-std::vector<double> reference(const std::vector<Real>& x, const Dims& shape, int axis, bool inverse, double scale) {
+std::vector<double> reference(const std::vector<Real>& x, const Dims& shape, int axis, bool inverse,
+                              double scale) {
   std::vector<double> y(x.size());
   const std::int64_t inner = product(Dims(shape.begin() + axis + 1, shape.end())), n = shape[axis];
   for_each_line(shape, axis, [&](std::int64_t first) {
@@ -129,7 +131,8 @@ void check_real(const Dims& shape, int axis, unsigned seed = 2) {
     for (const int part : {0, 1}) half.push_back(whole[at(2 * (outer * n * inner + rest) + part)]);
   }
   const Tensor tx = upload(x, shape), all = queue().scratch(with_pairs(shape), tx.dtype),
-               first = queue().scratch(with_pairs(half_shape), tx.dtype), back = queue().scratch(shape, tx.dtype);
+               first = queue().scratch(with_pairs(half_shape), tx.dtype),
+               back = queue().scratch(shape, tx.dtype);
   fft_r2c(queue(), tx, axis, 3, all);
   expect_near(download<Real>(all), whole, n);
   fft_r2c(queue(), tx, axis, 3, first);
