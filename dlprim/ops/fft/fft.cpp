@@ -46,7 +46,7 @@ constexpr Implementation<FftProblem> in_several_launches() {
           [](Queue& queue, const FftProblem& p) { transform_split(queue, p.transform); }};
 }
 
-/** As a convolution with a chirp, by transforms of a longer length. */
+/** Takes a transform for a convolution with a chirp, which is done by transforms of a longer length. */
 constexpr Implementation<FftProblem> by_chirp() {
   return {"chirp", [](const DeviceInfo&, const FftProblem&) { return true; },
           [](const DeviceInfo& device, const FftProblem& p) {

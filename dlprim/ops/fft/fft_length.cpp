@@ -13,7 +13,7 @@ namespace {
 constexpr int primes[] = {2, 3, 5, 7, 11, 13};
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/** What is left of `n` without its factors `prime`, whose number goes to `count`. */
+/** `n` divided by `prime` as often as it can be; `count` gets how often that is. */
 std::int64_t without(std::int64_t n, int prime, int& count) {
   for (count = 0; n % prime == 0; ++count) n /= prime;
   return n;
@@ -36,7 +36,7 @@ std::vector<int> fft_radices(std::int64_t n) {
     radices.insert(radices.end(), static_cast<std::size_t>(count), prime);
   }
   without(n, 2, count);
-  // Of 8 where they are; what is left is 4, or two of 4 in place of 8 and 2.
+  // Passes of radix 8 are the best, and two of radix 4 are better than those of 8 and 2.
   for (; count >= 3 && count != 4; count -= 3) radices.push_back(8);
   for (; count >= 2; count -= 2) radices.push_back(4);
   if (count == 1) radices.push_back(2);

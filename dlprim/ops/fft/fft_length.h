@@ -20,8 +20,8 @@ std::int64_t next_smooth(std::int64_t n);
 
 /** The longest line that one launch transforms on the device. */
 std::int64_t longest_line(const DeviceInfo& device, DType dtype);
-/** Of a smooth length the factor that is transformed first where it is split: the one nearest to the square
- * root among those that one launch transforms; 1 where there is none. */
+/** The factor that is transformed first where a smooth length is split: the one nearest to the square root
+ * among those that one launch transforms; 1 where there is none. */
 std::int64_t first_factor(const DeviceInfo& device, DType dtype, std::int64_t n);
 
 /** How long transforms of `lines` lines of that smooth length take: in one launch (infinite where the line is

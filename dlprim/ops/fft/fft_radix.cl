@@ -62,8 +62,8 @@ inline void dft_8(VALUE *re, VALUE *im) {
   EXCHANGE(3, 6)
 }
 
-// An odd length: x[j] and x[R - j] together, whose factors are conjugates. cos and sin are of 2 pi j / R for
-// j = 0 … (R - 1) / 2, and those of greater angles follow.
+// An odd length. The factors of x[j] and x[R - j] are conjugates, so that both are taken together. The arguments are
+// the cosines and sines of 2 pi j / R for j = 0 … (R - 1) / 2.
 #define DFT_ODD(R, ...)                                                                                    \
   inline void dft_##R(VALUE *re, VALUE *im) {                                                              \
     const REAL table[2][R / 2 + 1] = __VA_ARGS__;                                                          \

@@ -9,8 +9,8 @@ BEGIN_SHARED
 enum { FFT_MAX_DIMS = 12, FFT_MAX_PASSES = 16 };
 // Lines that a work group takes at once: those of shape cpu fill a vector of these bytes.
 enum { FFT_VECTOR_BYTES = 64, FFT_MAX_GROUP_LINES = 16 };
-// What elements are: they have no imaginary part; they are the first half of a spectrum whose rest is its
-// conjugate mirrored, and are conjugated; both parts are exchanged.
+// The form of a side's elements. FFT_REAL: they have no imaginary parts. FFT_HALF: they are the first half of
+// a spectrum, read conjugated; the rest is mirrored. FFT_SWAP: both parts are exchanged.
 enum { FFT_REAL = 1, FFT_HALF = 2, FFT_SWAP = 4 };
 
 // One side of a launch. The element that element `j` of a line reads or writes has the number

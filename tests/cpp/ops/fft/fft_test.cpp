@@ -138,7 +138,7 @@ void check_real(const Dims& shape, int axis, unsigned seed = 2) {
   fft_r2c(queue(), tx, axis, 3, first);
   expect_near(download<Real>(first), half, n);
 
-  // What a real signal's spectrum would not have does not count.
+  // Imaginary parts that no real signal's spectrum has do not count.
   auto spectrum = download<Real>(first);
   for_each_line(half_shape, axis, [&](std::int64_t start) {
     spectrum[at(2 * start + 1)] = 5;

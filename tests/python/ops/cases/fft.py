@@ -16,7 +16,7 @@ def signal(draw):
     return shape, [d - len(shape) if draw.chance(0.5) else d for d in dims], draw.integer(0, 2)
 
 
-# What PyTorch calls a normalization of 0, 1 and 2.
+# PyTorch's names of the normalizations 0, 1 and 2.
 FORWARD, INVERSE = ("backward", "ortho", "forward"), ("forward", "ortho", "backward")
 
 
