@@ -35,7 +35,7 @@ DimNumbers signal_dims(const char* op, const DimNumbers& dims, int rank) {
   return wrapped;
 }
 
-/** What sums over so many elements are multiplied by. */
+/** The factor of sums over so many elements. */
 double scale_of(const char* op, std::int64_t normalization, double elements) {
   require(normalization >= 0 && normalization <= 2, op,
           ": expected a normalization of 0 (none), 1 (by the root of n) or 2 (by n), got ", normalization);
