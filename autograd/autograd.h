@@ -14,6 +14,7 @@
 #include "autograd/ops/distance.h"
 #include "autograd/ops/dropout.h"
 #include "autograd/ops/einsum.h"
+#include "autograd/ops/fft.h"
 #include "autograd/ops/grid_sample.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/index_expression.h"

@@ -53,6 +53,7 @@
 #include "dlprim/ops/conv/conv3d.h"
 #include "dlprim/ops/creation/arange.h"
 #include "dlprim/ops/creation/upload.h"
+#include "dlprim/ops/fft/fft.h"
 #include "dlprim/ops/gemm/gemm.h"
 #include "dlprim/ops/gemm/linear.h"
 #include "dlprim/ops/index/accumulate.h"

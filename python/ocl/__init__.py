@@ -21,7 +21,17 @@ except ImportError as error:
 
     raise explained(error) from None
 from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
-from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
+from ocl._C import (  # noqa: F401  (under torch's names)
+    DeviceError,
+    KernelBuildError,
+    OutOfMemoryError,
+    Tensor,
+    _fft_c2c,
+    _fft_c2r,
+    _fft_r2c,
+    device,
+    dtype,
+)
 
 from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip

@@ -3317,6 +3317,18 @@ def _commands(device: device) -> int:
     """
     The number of commands that were enqueued on the device so far.
     """
+def _fft_c2c(input: Tensor, dim: collections.abc.Sequence[typing.SupportsIndex], normalization: typing.SupportsIndex, forward: bool) -> Tensor:
+    """
+    The Fourier transform of pairs (real, imaginary) [..., 2] along dim.
+    """
+def _fft_c2r(input: Tensor, dim: collections.abc.Sequence[typing.SupportsIndex], normalization: typing.SupportsIndex, last_dim_size: typing.SupportsIndex) -> Tensor:
+    """
+    The real numbers whose half spectrum along dim the pairs (real, imaginary) [..., 2] are.
+    """
+def _fft_r2c(input: Tensor, dim: collections.abc.Sequence[typing.SupportsIndex], normalization: typing.SupportsIndex, onesided: bool) -> Tensor:
+    """
+    The Fourier transform of real numbers along dim, as pairs (real, imaginary) [..., 2].
+    """
 def _forget_measured_choices(device: device) -> None:
     ...
 def _from_bytes(arg0: bytes, arg1: numpy.dtype[typing.Any], arg2: device) -> Tensor:

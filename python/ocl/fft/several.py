@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from ocl._C import ArgumentValueError, Tensor
-from ocl.fft.transform import c2c, c2r, numbers_of, place_of, r2c, require_real, resized, scale_of
+from ocl.fft.transform import c2c, c2r, normalization_of, numbers_of, place_of, r2c, require_real, resized
 
 Sizes = Sequence[int] | int | None
 
@@ -37,8 +36,7 @@ def _complex(name: str, input: Tensor, s: Sizes, dim: Sizes, norm: str | None, f
     z = numbers_of(name, input, complex_wanted=True)
     places, sizes = _places(name, z, s, dim)
     z = resized(name, z, places, sizes)
-    count = math.prod(z.shape[place] for place in places)
-    return c2c(z, places, scale_of(name, norm, count, forward), forward)
+    return c2c(z, places, normalization_of(name, norm, forward), forward)
 
 
 def _of_real(name: str, input: Tensor, s: Sizes, dim: Sizes, norm: str | None, forward: bool) -> Tensor:
@@ -48,11 +46,11 @@ def _of_real(name: str, input: Tensor, s: Sizes, dim: Sizes, norm: str | None, f
     if not places:
         raise ArgumentValueError(f"{name}: must transform at least one axis")
     x = resized(name, x, places, sizes)
-    count = math.prod(x.shape[place] for place in places)
-    half = r2c(x, places[-1], scale_of(name, norm, count, forward))
-    if not forward:
-        half = half.conj()
-    return c2c(half, places[:-1], 1, forward) if len(places) > 1 else half
+    normalization = normalization_of(name, norm, forward)
+    if forward:
+        return r2c(x, places, normalization)
+    half = r2c(x, places[-1:], normalization).conj()
+    return c2c(half, places[:-1], normalization, False) if len(places) > 1 else half
 
 
 def _to_real(name: str, input: Tensor, s: Sizes, dim: Sizes, norm: str | None, forward: bool) -> Tensor:
@@ -64,10 +62,12 @@ def _to_real(name: str, input: Tensor, s: Sizes, dim: Sizes, norm: str | None, f
     if last < 1:
         raise ArgumentValueError(f"{name}: Invalid number of data points ({last}) specified")
     z = resized(name, z, places, [*sizes[:-1], last // 2 + 1])
-    count = last * math.prod(z.shape[place] for place in places[:-1])
+    normalization = normalization_of(name, norm, forward)
+    if not forward:
+        return c2r(z, places, normalization, last)
     if len(places) > 1:
-        z = c2c(z, places[:-1], 1, forward)
-    return c2r(z.conj() if forward else z, places[-1], scale_of(name, norm, count, forward), last)
+        z = c2c(z, places[:-1], normalization, True)
+    return c2r(z.conj(), places[-1:], normalization, last)
 
 
 def fftn(input: Tensor, s: Sizes = None, dim: Sizes = None, norm: str | None = None) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 
 from ocl import _C
@@ -93,11 +92,13 @@ def stft(
         onesided = not has_complex
     if onesided and has_complex:
         raise ArgumentValueError("Cannot have onesided output if window or input is complex")
-    scale = 1 / math.sqrt(n_fft) if normalized else 1.0
+    normalization = 1 if normalized else 0
     if onesided:
-        spectrum = r2c(frames, 2, scale)
+        spectrum = r2c(frames, [2], normalization)
     else:
-        spectrum = c2c(frames if has_complex else frames.to(frames.dtype.to_complex()), [2], scale, True)
+        spectrum = c2c(
+            frames if has_complex else frames.to(frames.dtype.to_complex()), [2], normalization, True
+        )
     result = spectrum.transpose(1, 2)
     return result if return_complex else _C.view_as_real(result)
 
@@ -162,12 +163,12 @@ def istft(
     if not return_complex and window is not None and window.is_complex():
         raise ArgumentValueError("Complex windows are incompatible with return_complex=False")
     taper = _window("istft", window, n_fft, win_length, input)
-    scale = 1 / math.sqrt(n_fft) if normalized else 1 / n_fft
+    normalization = 1 if normalized else 2
     spectrum = input.transpose(1, 2)
     if return_complex:
-        frames = c2c(spectrum, [2], scale, False)
+        frames = c2c(spectrum, [2], normalization, False)
     else:
-        frames = c2r(spectrum if onesided else spectrum[..., : n_fft // 2 + 1], 2, scale, n_fft)
+        frames = c2r(spectrum if onesided else spectrum[..., : n_fft // 2 + 1], [2], normalization, n_fft)
     count = frames.shape[1]
     total = n_fft + hop * (count - 1)
     starts = _C.arange(count, device=input.device) * hop

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ocl._C import ArgumentValueError, Tensor
-from ocl.fft.transform import c2c, c2r, numbers_of, place_of, r2c, require_real, resized, scale_of
+from ocl.fft.transform import c2c, c2r, normalization_of, numbers_of, place_of, r2c, require_real, resized
 
 
 def _complex(name: str, input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     z = numbers_of(f"fft.{name}", input, complex_wanted=True)
     place = place_of(f"fft.{name}", z, dim)
     z = resized(f"fft.{name}", z, [place], [z.shape[place] if n is None else n])
-    return c2c(z, [place], scale_of(f"fft.{name}", norm, z.shape[place], forward), forward)
+    return c2c(z, [place], normalization_of(f"fft.{name}", norm, forward), forward)
 
 
 def _of_real(name: str, input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
@@ -18,7 +18,7 @@ def _of_real(name: str, input: Tensor, n: int | None, dim: int, norm: str | None
     require_real(f"fft.{name}", x)
     place = place_of(f"fft.{name}", x, dim)
     x = resized(f"fft.{name}", x, [place], [x.shape[place] if n is None else n])
-    half = r2c(x, place, scale_of(f"fft.{name}", norm, x.shape[place], forward))
+    half = r2c(x, [place], normalization_of(f"fft.{name}", norm, forward))
     return half if forward else half.conj()
 
 
@@ -29,8 +29,8 @@ def _to_real(name: str, input: Tensor, n: int | None, dim: int, norm: str | None
     if size < 1:
         raise ArgumentValueError(f"fft.{name}: Invalid number of data points ({size}) specified")
     z = resized(f"fft.{name}", z, [place], [size // 2 + 1])
-    scale = scale_of(f"fft.{name}", norm, size, forward)
-    return c2r(z.conj() if forward else z, place, scale, size)
+    normalization = normalization_of(f"fft.{name}", norm, forward)
+    return c2r(z.conj() if forward else z, [place], normalization, size)
 
 
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:

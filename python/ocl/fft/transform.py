@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from ocl import _C
@@ -11,13 +10,13 @@ from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
 _NORMS = ("backward", "ortho", "forward")
 
 
-def scale_of(name: str, norm: str | None, count: int, forward: bool) -> float:
-    """The factor of a transform of `count` elements."""
+def normalization_of(name: str, norm: str | None, forward: bool) -> int:
+    """What a transform of n elements is divided by: nothing (0), the root of n (1) or n (2)."""
     if norm is not None and norm not in _NORMS:
         raise ArgumentValueError(f'{name}: Invalid normalization mode: "{norm}"')
     if norm == "ortho":
-        return 1 / math.sqrt(count)
-    return 1 / count if forward == (norm == "forward") else 1.0
+        return 1
+    return 2 if forward == (norm == "forward") else 0
 
 
 def numbers_of(name: str, input: Tensor, complex_wanted: bool = False) -> Tensor:
@@ -59,18 +58,18 @@ def resized(name: str, input: Tensor, dims: Sequence[int], sizes: Sequence[int])
     return _C.pad(input, amounts) if any(amounts) else input
 
 
-def c2c(z: Tensor, dims: Sequence[int], scale: float, forward: bool) -> Tensor:
+def c2c(z: Tensor, dims: Sequence[int], normalization: int, forward: bool) -> Tensor:
     """Complex to complex numbers."""
     if not dims:
-        return z * scale if scale != 1 else z.clone()
-    return _C.view_as_complex(_C._fft_c2c(_C.view_as_real(z), list(dims), scale, forward))
+        return z.clone()
+    return _C.view_as_complex(_C._fft_c2c(_C.view_as_real(z), list(dims), normalization, forward))
 
 
-def r2c(x: Tensor, dim: int, scale: float) -> Tensor:
-    """Real numbers to the first half of their spectrum, n // 2 + 1 elements."""
-    return _C.view_as_complex(_C._fft_r2c(x, dim, scale))
+def r2c(x: Tensor, dims: Sequence[int], normalization: int) -> Tensor:
+    """Real numbers to the half of their spectrum that decides the other, along the last of `dims`."""
+    return _C.view_as_complex(_C._fft_r2c(x, list(dims), normalization, True))
 
 
-def c2r(z: Tensor, dim: int, scale: float, size: int) -> Tensor:
-    """The first half of a spectrum to `size` real numbers, by the inverse transform."""
-    return _C._fft_c2r(_C.view_as_real(z), dim, scale, size)
+def c2r(z: Tensor, dims: Sequence[int], normalization: int, size: int) -> Tensor:
+    """Half a spectrum to real numbers, `size` of them along the last of `dims`, by the inverse transform."""
+    return _C._fft_c2r(_C.view_as_real(z), list(dims), normalization, size)

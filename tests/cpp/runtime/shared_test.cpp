@@ -7,6 +7,7 @@
 #include "dlprim/ops/attention/attention_shared.h"
 #include "dlprim/ops/box/box_shared.h"
 #include "dlprim/ops/conv/conv_shared.h"
+#include "dlprim/ops/fft/fft_shared.h"
 #include "dlprim/ops/gemm/gemm_cpu_shared.h"
 #include "dlprim/ops/gemm/gemm_few_rows_shared.h"
 #include "dlprim/ops/gemm/operand_pack_shared.h"
@@ -66,6 +67,8 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/conv/conv_shared.h", Phases, pad_w),
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
     PLAIN("ops/conv/conv_shared.h", ConvDepth, tap),
+    PLAIN("ops/fft/fft_shared.h", FftSide, has_factors),
+    PLAIN("ops/fft/fft_shared.h", FftLines, writes_along_lines),
     PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, goes_along_rows),
     PLAIN("ops/gemm/gemm_few_rows_shared.h", FewRows, has_bias),
     PLAIN("ops/gemm/operand_pack_shared.h", OperandPack, size_w),

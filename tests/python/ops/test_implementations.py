@@ -15,6 +15,7 @@ OPERATORS = {
     "conv2d_forward": ("conv2d", "conv1d", "conv_transpose2d", "conv3d"),
     "conv2d_backward_data": ("conv2d", "conv1d", "conv_transpose2d", "conv3d"),
     "conv2d_backward_weight": ("conv2d", "conv1d", "conv_transpose2d", "conv3d"),
+    "fft": ("_fft_c2c", "_fft_r2c", "_fft_c2r"),
     "softmax_forward": ("softmax", "log_softmax"),
     "softmax_backward": ("softmax", "log_softmax"),
     "attention_softmax": ("scaled_dot_product_attention",),

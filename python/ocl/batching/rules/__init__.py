@@ -169,6 +169,7 @@ from ocl.batching.rules import (
     complex_numbers,
     dims,
     folded,
+    fourier,
     indexing,
     losses,
     pointwise,

@@ -237,6 +237,41 @@ void draw_place_at_index(Draw& d) {
   d.calls([=](Queue& queue) { place_at_index(queue, *values, *indices, dim, *output); });
 }
 
+/** A shape of complex numbers, all of its sizes greater than 0 along the dimension that is returned too. */
+std::pair<Dims, int> signal_of(Draw& d) {
+  Dims shape = d.shape(1, 4);
+  const int dim = dim_of(d, shape);
+  shape[dim] = d.one_of<std::int64_t>({1, 2, 8, 12, 17, 30});
+  return {shape, dim};
+}
+
+Dims with_pairs(Dims shape) {
+  shape.push_back(2);
+  return shape;
+}
+
+void draw_fft_c2c(Draw& d) {
+  const auto signal = signal_of(d);
+  const Dims shape = with_pairs(signal.first);
+  const int dim = signal.second;
+  const bool inverse = d.coin();
+  const Tensor *x = d.input("x", shape), *y = d.output("y", shape);
+  d.calls([=](Queue& queue) { fft_c2c(queue, *x, dim, inverse, 0.5, *y); });
+}
+
+/** Real numbers, and their spectrum or the first half of it. */
+template <auto function>
+void draw_fft_of_real(Draw& d) {
+  const auto signal = signal_of(d);
+  const int dim = signal.second;
+  Dims spectrum = signal.first;
+  constexpr bool is_forward = function == fft_r2c;
+  if (!is_forward || d.coin()) spectrum[dim] = spectrum[dim] / 2 + 1;
+  const Tensor *x = d.input("x", is_forward ? signal.first : with_pairs(spectrum)),
+               *y = d.output("y", is_forward ? with_pairs(spectrum) : signal.first);
+  d.calls([=](Queue& queue) { function(queue, *x, dim, 0.5, *y); });
+}
+
 }  // namespace
 
 LayoutCases row_cases() {
@@ -248,6 +283,9 @@ LayoutCases row_cases() {
           {"attention_forward", draw_attention_forward},
           {"attention_backward", draw_attention_backward},
           {"cumsum", draw_cumsum},
+          {"fft_c2c", draw_fft_c2c},
+          {"fft_r2c", draw_fft_of_real<fft_r2c>},
+          {"fft_c2r", draw_fft_of_real<fft_c2r>},
           {"running_extremes", draw_running_extremes},
           {"cumprod", draw_cumprod},
           {"cumprod_backward", draw_cumprod_backward},

@@ -12,6 +12,7 @@ def parts(draw, rank=(0, 3)):
 
 # Their parts are float32 or float64.
 WITHOUT_16_BITS = {"complex", "conj", "imag", "polar", "real", "vdot", "view_as_complex", "view_as_real"}
+WITHOUT_16_BITS |= {"_fft_c2c", "_fft_c2r", "_fft_r2c"}
 
 
 def pairs(lib, z):
