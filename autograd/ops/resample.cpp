@@ -9,8 +9,10 @@
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/pool.h"
 #include "autograd/ops/views.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/ops/resample/interpolate.h"
 #include "dlprim/ops/resample/unfold.h"
+#include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
 namespace {
