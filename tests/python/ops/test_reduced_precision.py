@@ -2,12 +2,9 @@
 
 import cases
 import pytest
-from comparison import check_cases, drawn, skip_where_torch_fails
+from comparison import WIDE_ALONE, check_cases, drawn, skip_where_torch_fails
 
 SEEDS = range(4)
-
-# float32 and float64 alone, as PyTorch's on a CPU.
-WIDE_ALONE = ("_fft_c2c", "_fft_c2r", "_fft_r2c")
 
 
 def is_floating(case):
