@@ -72,7 +72,7 @@ void require_holds(const char* op, DType dtype, const Scalar& value) {
 Scalar as_element(const char* op, DType dtype, const Scalar& value) {
   if (dtype == DType::boolean) return value.real() != 0 || value.imaginary() != 0;
   const bool has_16_bits = dtype == DType::float16 || dtype == DType::bfloat16;
-  if (!has_16_bits || holds(dtype, value)) {
+  if (!has_16_bits || value.imaginary() != 0 || holds(dtype, value)) {
     require_holds(op, dtype, value);
     return value;
   }

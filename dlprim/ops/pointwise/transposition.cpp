@@ -82,6 +82,7 @@ Defines element_define(DType dtype) {
 }  // namespace
 
 bool copy_transposed(Queue& queue, const Tensor& source, const Tensor& destination) {
+  if (size_of(source.dtype) > 8) return false;  // the kernels' vectors are of integers
   std::optional<Transposition> t = transposition_of(source, destination);
   if (!t) return false;
   Defines defines = element_define(source.dtype);

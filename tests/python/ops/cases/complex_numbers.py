@@ -10,11 +10,6 @@ def parts(draw, rank=(0, 3)):
     return draw.floats(shape), draw.floats(other)
 
 
-# Their parts are float32 or float64.
-WITHOUT_16_BITS = {"complex", "conj", "imag", "polar", "real", "vdot", "view_as_complex", "view_as_real"}
-WITHOUT_16_BITS |= {"_fft_c2c", "_fft_c2r", "_fft_r2c"}
-
-
 def pairs(lib, z):
     # Flat and times 1, since PyTorch refuses gradients of these views that do not lie as complex numbers do.
     return lib.view_as_real(z.resolve_conj()).flatten() * 1
