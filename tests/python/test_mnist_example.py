@@ -35,7 +35,7 @@ def figures(output):
 
 
 def expect_one_line_error(result, *words):
-    assert result.returncode == 1
+    assert result.returncode == 2  # as of the other examples
     assert "Traceback" not in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert result.stderr.startswith("mnist.py: ")
