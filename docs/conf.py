@@ -1,11 +1,15 @@
 """The site: ``tools/build_site`` makes it with Sphinx and MyST from these pages and the docstrings."""
 
 import re
+from pathlib import Path, PurePosixPath
 
 import ocl
 
+ROOT = Path(__file__).resolve().parents[1]
+
 project = "TapeCL"
 author = "the TapeCL developers"
+copyright = "the TapeCL developers, under the MIT licence"
 version = release = ocl.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -20,6 +24,40 @@ napoleon_google_docstring = True
 
 html_theme = "furo"
 html_title = f"TapeCL {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+
+# Pages of the root that the site shows too.
+_ROOT_PAGES = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
+_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def _follow_links(app, name, source):
+    """Takes the text of a page of the root, and leads links to such pages to the site's.
+
+    A link to a folder of the sources becomes plain text, since the site has no page of it. A link to a file
+    of the sources stays: Sphinx offers the file for download.
+    """
+    page = Path("docs", name)
+    if name in _ROOT_PAGES:
+        page = Path(_ROOT_PAGES[name])
+        source[0] = (ROOT / page).read_text()
+
+    def followed(link):
+        text, target, anchor = link[1], link[2], link[3] or ""
+        path = (ROOT / page).parent.joinpath(target).resolve()
+        if path.is_dir():
+            return text
+        for shown, file in _ROOT_PAGES.items():
+            if path == ROOT / file:
+                path = ROOT / "docs" / f"{shown}.md"
+        up = [".."] * len(Path(name).parent.parts)
+        relative = path.relative_to(ROOT / "docs") if path.is_relative_to(ROOT / "docs") else None
+        where = [*up, relative] if relative else [*up, "..", path.relative_to(ROOT)]
+        return f"[{text}]({PurePosixPath(*where)}{anchor})"
+
+    source[0] = _LINK.sub(followed, source[0])
+
 
 _SIGNATURE = re.compile(r"(\d+\. )?(\w+\(.*\)(?: -> .*)?)$")
 _CODE = re.compile(r"(``.+?``|`[^`]*`)")
@@ -41,4 +79,5 @@ def _quote_code(app, kind, name, value, options, lines):
 
 
 def setup(app):
+    app.connect("source-read", _follow_links)
     app.connect("autodoc-process-docstring", _quote_code)
