@@ -60,6 +60,7 @@ def _follow_links(app, name, source):
 
 
 _SIGNATURE = re.compile(r"(\d+\. )?(\w+\(.*\)(?: -> .*)?)$")
+_ENUMERATOR = re.compile(r" +\w+$")  # in pybind11's list of an enumeration's members
 _CODE = re.compile(r"(``.+?``|`[^`]*`)")
 
 
@@ -70,14 +71,31 @@ def _escape(text):
 
 def _quote_code(app, kind, name, value, options, lines):
     """Docstrings are plain text: signatures of overloads become code, and nothing else is markup."""
+    if kind == "attribute" and isinstance(value, dict):
+        lines.clear()  # they are Python's own, of the class dict
     for number, line in enumerate(lines):
         if found := _SIGNATURE.match(line):
             lines[number] = f"{found[1] or ''}``{found[2]}``"
-        elif not line.startswith((" ", ":", "..")):
+        elif _ENUMERATOR.match(line) or not line.startswith((" ", ":", "..")):
             parts = _CODE.split(line)
             lines[number] = "".join(part if part.startswith("`") else _escape(part) for part in parts)
 
 
+_CELL = re.compile(r"<t[dh]\b.*?</t[dh]>", re.DOTALL)
+_WORD = re.compile(r'(?<=<span class="pre">)[^<]+')
+
+
+def _let_code_break(app, page, template, context, doctree):
+    """Lets a long name in a table's cell break after its dots and underscores, so that tables fit."""
+
+    def broken(cell):
+        return _WORD.sub(lambda word: re.sub(r"(?<=\w[._(,=/])(?=\w)", "<wbr>", word[0]), cell[0])
+
+    if "body" in context:
+        context["body"] = _CELL.sub(broken, context["body"])
+
+
 def setup(app):
     app.connect("source-read", _follow_links)
+    app.connect("html-page-context", _let_code_break)
     app.connect("autodoc-process-docstring", _quote_code)
