@@ -71,8 +71,8 @@ def _escape(text):
 
 def _quote_code(app, kind, name, value, options, lines):
     """Docstrings are plain text: signatures of overloads become code, and nothing else is markup."""
-    if kind == "attribute" and isinstance(value, dict):
-        lines.clear()  # they are Python's own, of the class dict
+    if lines[:1] == dict.__doc__.splitlines()[:1]:  # of an attribute without a docstring
+        lines.clear()
     for number, line in enumerate(lines):
         if found := _SIGNATURE.match(line):
             lines[number] = f"{found[1] or ''}``{found[2]}``"

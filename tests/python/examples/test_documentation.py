@@ -13,6 +13,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -43,6 +44,18 @@ def picture_folder():
         Path("train", label).mkdir(parents=True)
         for number in range(3):
             Image.new("RGB", (256, 240), (40 * number, 90, 10)).save(f"train/{label}/{number}.png")
+
+
+def make_picture_folders():
+    """Dark and bright pictures, so that a net can learn to tell them apart."""
+    generator = np.random.default_rng(0)
+    for part, count in (("train", 24), ("val", 6)):
+        for label, brightness in (("dark", 60), ("bright", 190)):
+            folder = Path("pictures", part, label)
+            folder.mkdir(parents=True)
+            for number in range(count):
+                pixels = generator.integers(brightness - 60, brightness + 60, (90, 110, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(folder / f"{number}.png")
 
 
 def readme():
@@ -247,6 +260,8 @@ def test_tutorial(page, tmp_path, monkeypatch):
         pytest.importorskip("sklearn")
     if page == SEVERAL_DEVICES:
         be_the_only_process(monkeypatch)
+    if page == "docs/tutorials/own-pictures.md":
+        make_picture_folders()
     if page == "docs/tutorials/from-pytorch.md":
         pytest.importorskip("torch_ocl._C", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
     names = {"__name__": "__main__"}
@@ -254,6 +269,8 @@ def test_tutorial(page, tmp_path, monkeypatch):
         exec(compile(code.replace("ocl:0", DEVICE), name, "exec"), names)
     if page == "docs/tutorials/first-net.md":
         assert names["hits"] > 250
+    if page == "docs/tutorials/own-pictures.md":
+        assert names["hits"] >= 10  # of 12
 
 
 def test_two_processes_run_the_tutorial_on_several_devices(tmp_path):
