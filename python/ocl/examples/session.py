@@ -1,4 +1,4 @@
-"""What a small training has beside its loop: shared options, a log, and files of what came out."""
+"""Helpers of a small training beside its loop: shared options, a log, and files of its results."""
 
 import argparse
 import contextlib

@@ -160,7 +160,7 @@ def step_to_export():
 
 
 def be_the_only_process(monkeypatch):
-    """What the launcher sets, for a single process."""
+    """Sets the launcher's variables for a single process."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
