@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import importlib.util
 import itertools
 import os
 import sys
@@ -35,13 +36,16 @@ def make_parser(description):
 def mnist_or_digits(folder=None):
     """The training set and the test set of MNIST: of the folder, else cached, else downloaded.
 
-    Where MNIST cannot be downloaded, scikit-learn's small digits take its place, and a line says so.
+    Where MNIST cannot be downloaded, scikit-learn's small digits take its place, and a line says so. Raises
+    DownloadError where there is no scikit-learn either.
     """
     if folder is not None:
         return MNIST(folder, train=True, download=False), MNIST(folder, train=False, download=False)
     try:
         return MNIST(train=True), MNIST(train=False)
     except DownloadError as error:
+        if importlib.util.find_spec("sklearn") is None:
+            raise DownloadError(f"{error}, or install scikit-learn for its small digits") from error
         print(f"{error}; training on scikit-learn's small digits instead", file=sys.stderr)
         return Digits(train=True), Digits(train=False)
 
