@@ -11,12 +11,13 @@ from pathlib import Path
 
 import numpy as np
 from tqdm import trange
-from training.precision import Precision, add_amp_option
-from training.program import make_parser, not_negative, number, positive, run_program
+from training.program import make_parser, run_program
 
 import ocl
 import ocl.nn.functional as F
 from ocl import models
+from ocl.examples.precision import Precision, add_amp_option
+from ocl.examples.program import not_negative, number, positive
 from ocl.optim.lr_scheduler import LambdaLR
 
 

@@ -12,9 +12,9 @@ import train
 from training.classifier import Classifier, load_classifier
 from training.data import MadePictures, Preparation, one_picture
 from training.nets import make_net, suitable_side
-from training.program import ends_in_one_line, positive
 
 import ocl
+from ocl.examples.program import ends_in_one_line, positive
 
 TRAINED = Path("training-output/model.safetensors")
 MADE = 12

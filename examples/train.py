@@ -16,13 +16,13 @@ from training.checkpoint import load_checkpoint
 from training.classifier import Classifier, save_classifier
 from training.data import AUGMENTATIONS, load_pictures
 from training.nets import make_net, net_names
-from training.precision import add_amp_option
 from training.processes import Processes, own_device
-from training.program import ends_in_one_line, not_negative, number, positive
 from training.record import plot_curves, write_csv
 from training.trainer import Trainer
 
 import ocl
+from ocl.examples.precision import add_amp_option
+from ocl.examples.program import ends_in_one_line, not_negative, number, positive
 from ocl.utils.data import DataLoader, Subset
 
 # Options that may be different when a training goes on; everything else decides what comes out.

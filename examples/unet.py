@@ -10,11 +10,12 @@ import numpy as np
 from PIL import Image, ImageDraw
 from tqdm import tqdm
 from training.data import MadePictures, draw_shape
-from training.program import make_parser, not_negative, parse_epochs, positive, run_program, save_grid
+from training.program import make_parser, run_program, save_grid
 
 import ocl
 import ocl.nn.functional as F
 from ocl import nn
+from ocl.examples.program import not_negative, parse_epochs, positive
 from ocl.utils.data import DataLoader, Dataset
 
 SHAPES = MadePictures.classes

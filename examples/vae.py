@@ -6,19 +6,12 @@ python examples/vae.py --mnist DIR --epochs 20
 
 import time
 
-from training.program import (
-    load_digits,
-    make_parser,
-    not_negative,
-    parse_epochs,
-    positive,
-    run_program,
-    save_grid,
-)
+from training.program import load_digits, make_parser, run_program, save_grid
 
 import ocl
 import ocl.nn.functional as F
 from ocl import nn
+from ocl.examples.program import not_negative, parse_epochs, positive
 from ocl.utils.data import DataLoader, TensorDataset
 
 PIXELS = 28 * 28

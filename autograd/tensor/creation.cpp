@@ -180,8 +180,8 @@ std::int64_t count_real(double start, double end, double step) {
 
 }  // namespace
 
-// As in PyTorch, a sequence of whole numbers starts from and goes by what is left of the arguments without
-// their fractions, but only int64 counts its elements so, too.
+// A sequence of whole numbers drops the fractions of its start and its step, as PyTorch's does. Only int64
+// drops them before it counts the elements, too.
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,
               const Device& device) {
   ENTER_OPERATOR(arange, start, end, step, dtype, device);

@@ -45,7 +45,7 @@ class Processes:
         return contextlib.nullcontext() if self.size == 1 or is_last else net.no_sync()
 
     def gathered(self, own):
-        """What each process has, in the order of ranks."""
+        """The values of all processes, in the order of ranks."""
         all_of_them = [own] * self.size
         if self._group:
             self._group.all_gather_object(all_of_them, own)

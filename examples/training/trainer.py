@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import ocl
 import ocl.nn.functional as F
+from ocl.examples.precision import Precision
 from ocl.optim import swa_utils
 from ocl.optim.lr_scheduler import LambdaLR
 
 from .checkpoint import save_checkpoint
 from .display import Bar, TimeLeft
 from .mixing import Mixing
-from .precision import Precision
 from .processes import Processes
 
 __all__ = ["Trainer", "evaluate", "make_optimizer"]

@@ -43,15 +43,34 @@ void drop_owned_by(const T& owner) {
   for (ocl::Node* node : ownership.nodes()) node->drop_foreign();
 }
 
+// From Python 3.13 on an object's attributes may lie beside its dict, where only Python's own functions find
+// them.
+#if PY_VERSION_HEX >= 0x030D0000
+int visit_attributes(PyObject* self, visitproc visit, void* arg) {
+  return PyObject_VisitManagedDict(self, visit, arg);
+}
+void clear_attributes(PyObject* self) {
+  PyObject_ClearManagedDict(self);
+}
+#else
+int visit_attributes(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(*_PyObject_GetDictPtr(self));
+  return 0;
+}
+void clear_attributes(PyObject* self) {
+  Py_CLEAR(*_PyObject_GetDictPtr(self));
+}
+#endif
+
 int traverse_module(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(*_PyObject_GetDictPtr(self));
+  if (const int stopped = visit_attributes(self, visit, arg)) return stopped;
   const ocl::nn::Module* module = module_of(self);
   return module ? visit_owned_by(*module, visit, arg) : 0;
 }
 
 int clear_module(PyObject* self) {
-  Py_CLEAR(*_PyObject_GetDictPtr(self));  // submodules may lose their Python halves
+  clear_attributes(self);  // submodules may lose their Python halves
   if (const ocl::nn::Module* module = module_of(self)) drop_owned_by(*module);
   return 0;
 }

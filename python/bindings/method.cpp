@@ -46,7 +46,7 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-// What pybind11 asks for what a class overrides looks for its function in bound methods.
+// Where pybind11 looks for an overriding function, it expects a bound method.
 PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
   return object ? PyMethod_New(method_in(self).function, object) : Py_NewRef(self);
 }

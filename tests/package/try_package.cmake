@@ -1,5 +1,5 @@
-# Installs BUILD_DIR below WORK_DIR, with PACKAGE=DEB by way of the .deb that cpack makes of it, builds the project beside
-# this file against that and runs the result.
+# Installs BUILD_DIR below WORK_DIR, with PACKAGE=DEB by way of the .deb that cpack makes of it, builds the projects beside
+# this file against that and runs the results.
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -15,7 +15,12 @@ else()
   set(prefix ${WORK_DIR}/prefix)
   run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
 endif()
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
-    -DCMAKE_BUILD_TYPE=Release -DTAPECL_VERSION=${VERSION})
-run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-run(${WORK_DIR}/build/package_user)
+
+function(try_project folder program)
+  run(${CMAKE_COMMAND} -S ${folder} -B ${WORK_DIR}/${program} -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
+      -DCMAKE_BUILD_TYPE=Release -DTAPECL_VERSION=${VERSION})
+  run(${CMAKE_COMMAND} --build ${WORK_DIR}/${program})
+  run(${WORK_DIR}/${program}/${program})
+endfunction()
+try_project(${CMAKE_CURRENT_LIST_DIR} package_user)
+try_project(${CMAKE_CURRENT_LIST_DIR}/own_kernel own_kernel)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import ocl  # noqa: F401  the example needs it: without it every test here would fail the same way
+from ocl.datasets import DownloadError
+from ocl.examples import session
 
 REPOSITORY = Path(__file__).parents[2]
 DATA = REPOSITORY.parent / "shared" / "data" / "mnist"
@@ -35,7 +36,7 @@ def figures(output):
 
 
 def expect_one_line_error(result, *words):
-    assert result.returncode == 1
+    assert result.returncode == 2  # as of the other examples
     assert "Traceback" not in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert result.stderr.startswith("mnist.py: ")
@@ -123,6 +124,16 @@ def test_without_files_and_network_it_trains_on_digits(tmp_path):
     assert line.startswith("cannot download train-images-idx3-ubyte.gz (unreachable); put the 4 files of ")
     assert line.endswith("; training on scikit-learn's small digits instead")
     assert result.stdout.splitlines()[-1].startswith("test accuracy ")
+
+
+def test_without_network_and_scikit_learn_one_line_says_what_to_do(monkeypatch):
+    def unreachable(**_):
+        raise DownloadError("cannot download train-images; put the files into DIR")
+
+    monkeypatch.setattr(session, "MNIST", unreachable)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(DownloadError, match="put the files into DIR, or install scikit-learn"):
+        session.mnist_or_digits()
 
 
 def test_a_device_that_is_not_there_is_one_line():

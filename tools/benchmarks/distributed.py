@@ -1,4 +1,4 @@
-"""What several processes of one host gain: all_reduce in GB/s by size, and a net's training step.
+"""Measures the gain of several processes of one host: all_reduce in GB/s by size, and a net's training step.
 
     python -m ocl.distributed.run --nproc-per-node 2 tools/benchmarks/distributed.py
     python -m ocl.distributed.run --nproc-per-node 2 tools/benchmarks/distributed.py --library torch  # NCCL

@@ -206,7 +206,7 @@ def manual_seed(seed: int) -> None:
 
 
 def manual_seed_all(seed: int) -> None:
-    """The same as manual_seed: the devices have one stream."""
+    """Seeds as manual_seed does: the devices have one stream."""
     manual_seed(seed)
 
 

@@ -183,7 +183,7 @@ def destroy_process_group(group_to_end=None):
     world = of(group_to_end, "destroy_process_group")
     ending = list(_groups) if world is group.WORLD else [world]
     for one in reversed(ending):
-        with contextlib.suppress(DistBackendError):  # of a group that has failed, which who waited heard of
+        with contextlib.suppress(DistBackendError):  # its failure was raised where somebody waited
             one.drain()
     _forget(ending)
 

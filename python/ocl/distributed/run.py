@@ -5,7 +5,7 @@
 
 Every process gets RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, GROUP_RANK, MASTER_ADDR and MASTER_PORT.
 When one of them fails, the others are ended, the one that failed first is named, and the exit status is not
-0; with ``--max-restarts`` all start again so many times, and RESTART_COUNT says which time it is.
+0. With ``--max-restarts`` all start again so many times, and RESTART_COUNT says which time it is.
 """
 
 import argparse

@@ -174,10 +174,10 @@ def export(module_or_function, args=(), kwargs=None, *, dynamic_shapes=None, nam
     ``named`` is a module or a dict of tensors, whose names the program's states and constants get.
 
     The function is called twice, and has to do the same both times but for random numbers. Its tensors hold
-    afterwards what they held before, gradients aside. Raises an error where it reads elements on the host
-    (``item()``, ``if`` of a tensor), where its shapes depend on data (``nonzero``), and where numbers
-    change from one call to the next. The error says what it was: Adam counts steps on the host unless it is
-    ``capturable``. The memory of all intermediate results is held meanwhile.
+    afterwards what they held before, gradients aside. It raises an error where it reads elements on the
+    host (``item()``, ``if`` of a tensor) and where its shapes depend on data (``nonzero``). Numbers that
+    change from one call to the next are an error, too. The error says what it was: Adam counts steps on the
+    host unless it is ``capturable``. The memory of all intermediate results is held meanwhile.
 
     ``dynamic_shapes`` names the sizes that may differ from run to run, each a :class:`Dim`:
     ``{"x": {0: Dim("batch", max=64)}}`` by the inputs' names, or a tuple with an entry for each input. The

@@ -22,8 +22,8 @@ def load(path_or_model, device=None) -> GraphModule:
     """The model of an ONNX file (or an ``onnx.ModelProto``) as a module in eval mode, on ``device``.
 
     Weights in files beside the model are read from the model's folder, and from nowhere else. Raises
-    ValueError where the model is malformed (with the checker's message), `UnsupportedError` (a ValueError)
-    with all operators that are missing before anything runs, and OSError where the file cannot be read.
+    ValueError where the model is malformed (with the checker's message), and OSError where the file cannot be
+    read. `UnsupportedError` (a ValueError) names all operators that are missing, before anything runs.
     """
     model, opsets = read_model(path_or_model)
     missing = missing_operators(model.graph, opsets)

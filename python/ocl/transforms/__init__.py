@@ -1,4 +1,4 @@
-"""Image transforms under torchvision's names, on the host: over Pillow's images and NumPy arrays.
+"""Image transforms under torchvision's names, on the host: over Pillow's images and NumPy arrays::
 
     transform = Compose([RandomResizedCrop(224), RandomHorizontalFlip(), ToTensor(), Normalize(mean, std)])
 

@@ -44,7 +44,7 @@ def upstream(shape):
 
 
 def torchs(name, options):
-    """The same operator of PyTorch's."""
+    """PyTorch's operator of that name."""
     if name == "conv2d":
         return lambda x, w: functional.conv2d(x, w, None, **options)
     if name == "attention":

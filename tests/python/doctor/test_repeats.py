@@ -25,7 +25,7 @@ def test_the_device_repeats_itself(device):
 
 
 def test_one_bit_in_one_of_many_runs_is_found(device, monkeypatch):
-    """As drivers of phones do: at random, and rarely."""
+    """Drivers of phones go wrong like this: at random, and rarely."""
     compute, runs = Problem.compute, []
 
     def spoiled(self, device):

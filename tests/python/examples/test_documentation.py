@@ -6,12 +6,14 @@ there.
 
 import inspect
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -32,6 +34,7 @@ def blocks_of(page):
 
 
 PAGES = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md")))]
+SEVERAL_DEVICES = "docs/tutorials/several-devices.md"
 TUTORIALS = [page for page in PAGES if page.startswith("docs/tutorials/")]
 BLOCKS = {name: code for page in PAGES if page not in TUTORIALS for name, code in blocks_of(page).items()}
 
@@ -41,6 +44,18 @@ def picture_folder():
         Path("train", label).mkdir(parents=True)
         for number in range(3):
             Image.new("RGB", (256, 240), (40 * number, 90, 10)).save(f"train/{label}/{number}.png")
+
+
+def make_picture_folders():
+    """Dark and bright pictures, so that a net can learn to tell them apart."""
+    generator = np.random.default_rng(0)
+    for part, count in (("train", 24), ("val", 6)):
+        for label, brightness in (("dark", 60), ("bright", 190)):
+            folder = Path("pictures", part, label)
+            folder.mkdir(parents=True)
+            for number in range(count):
+                pixels = generator.integers(brightness - 60, brightness + 60, (90, 110, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(folder / f"{number}.png")
 
 
 def readme():
@@ -145,7 +160,7 @@ def step_to_export():
 
 
 def be_the_only_process(monkeypatch):
-    """What the launcher sets, for a single process."""
+    """Sets the launcher's variables for a single process."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
@@ -243,8 +258,12 @@ def test_tutorial(page, tmp_path, monkeypatch):
     """The blocks of a tutorial are one program."""
     monkeypatch.chdir(tmp_path)
     blocks = blocks_of(page)
-    if page == "docs/tutorials/first-net.md":
+    if page in ("docs/tutorials/first-net.md", SEVERAL_DEVICES):
         pytest.importorskip("sklearn")
+    if page == SEVERAL_DEVICES:
+        be_the_only_process(monkeypatch)
+    if page == "docs/tutorials/own-pictures.md":
+        make_picture_folders()
     if page == "docs/tutorials/from-pytorch.md":
         pytest.importorskip("torch_ocl._C", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
     names = {"__name__": "__main__"}
@@ -252,13 +271,43 @@ def test_tutorial(page, tmp_path, monkeypatch):
         exec(compile(code.replace("ocl:0", DEVICE), name, "exec"), names)
     if page == "docs/tutorials/first-net.md":
         assert names["hits"] > 250
+    if page == "docs/tutorials/own-pictures.md":
+        assert names["hits"] >= 10  # of 12
 
 
-def test_the_cpp_tutorial_shows_the_program_that_is_tested():
-    page, package = (ROOT / "docs/tutorials/cpp-program.md").read_text(), ROOT / "tests/package"
-    assert (package / "package_user.cpp").read_text() in page
+def test_two_processes_run_the_tutorial_on_several_devices(tmp_path):
+    pytest.importorskip("sklearn")
+    (tmp_path / "digits.py").write_text("\n".join(blocks_of(SEVERAL_DEVICES).values()))
+    command = [sys.executable, "-m", "ocl.distributed.run", "--nproc-per-node", "2", "digits.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    assert "process 0 of 2" in done.stdout and "process 1 of 2" in done.stdout
+    losses = [float(loss) for loss in re.findall(r"epoch \d: loss (\S+)", done.stdout)]
+    assert len(losses) == 3 and losses[-1] < losses[0]
+    assert (tmp_path / "digits.safetensors").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "program"),
+    [("cpp-program", ".", "package_user.cpp"), ("own-kernel", "own_kernel", "own_kernel.cpp")],
+)
+def test_the_cpp_tutorials_show_the_programs_that_are_tested(name, folder, program):
+    page, package = (ROOT / f"docs/tutorials/{name}.md").read_text(), ROOT / "tests/package" / folder
+    assert (package / program).read_text() in page
     project = "".join((package / "CMakeLists.txt").read_text().splitlines(keepends=True)[1:])
     assert project.replace(" ${TAPECL_VERSION}", "") in page  # the test asks for this version alone
+
+
+def test_the_c_program_of_the_tutorial_on_deployment_compiles(tmp_path):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("NOT TESTED: there is no C compiler")
+    page = (ROOT / "docs/tutorials/deploy.md").read_text()
+    [program] = re.findall(r"^```c\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "app.c").write_text(program)
+    command = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{ROOT}", "app.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_program_with_workers(tmp_path, monkeypatch):

@@ -85,8 +85,7 @@ def test_ctrl_c_is_one_line(program, tmp_path):
 
 INTERRUPTED_IN_A_FINALIZER = """
 import os, signal, sys, time
-sys.path.insert(0, "examples")
-from training.program import ends_in_one_line
+from ocl.examples.program import ends_in_one_line
 
 class Finalized:
     def __del__(self):

@@ -21,11 +21,11 @@ from training.checkpoint import NAME, PREVIOUS, load_checkpoint, save_checkpoint
 from training.classifier import load_classifier
 from training.data import MadePictures, Preparation
 from training.mixing import Mixing
-from training.precision import Precision
 from training.trainer import Trainer, warm_up_and_cosine
 
 import ocl
 from ocl import nn
+from ocl.examples.precision import Precision
 from ocl.utils.data import DataLoader, TensorDataset
 
 DIGITS = REPOSITORY.parent / "shared" / "data" / "mnist"

@@ -34,7 +34,7 @@ def foreign_dtypes(case) -> list[str]:
 
 
 def _array(value) -> np.ndarray:
-    """Of the tests of Cast, some hold a message in place of an array."""
+    """Some tests of Cast hold a message in place of an array."""
     return numpy_helper.to_array(value) if isinstance(value, TensorProto) else np.asarray(value)
 
 

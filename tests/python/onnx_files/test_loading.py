@@ -1,4 +1,4 @@
-"""What load takes and refuses, and which values stay on the host."""
+"""The files that load takes and refuses, and which values stay on the host."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ LISTED = {
 
 
 def outcome(case) -> str:
-    """What became of a case: "passed", or why not."""
+    """The result of a case: "passed", or why not."""
     foreign = foreign_dtypes(case)
     if foreign:
         return "dtypes " + " ".join(foreign)

@@ -26,7 +26,7 @@ def system(tmp_path, monkeypatch):
 
 @pytest.fixture
 def installed_driver(tmp_path):
-    """What pip leaves of the wheel of Intel's driver: the library lies outside of site-packages."""
+    """The files that pip leaves of the wheel of Intel's driver: the library lies outside of site-packages."""
     information = tmp_path / "lib" / "site-packages" / "intel_opencl_rt-2026.2.0.dist-info"
     information.mkdir(parents=True)
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: intel-opencl-rt\nVersion: 2026.2.0\n")

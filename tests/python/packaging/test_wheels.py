@@ -1,4 +1,4 @@
-"""What tools/build_wheels makes: its contents, and that a stranger's environment imports it and trains.
+"""The wheels of tools/build_wheels: their contents, and that a stranger's environment imports and trains.
 
 TAPECL_WHEELS names a folder of wheels that are there already; without it they are built, which takes minutes.
 """
@@ -71,7 +71,7 @@ def environment(wheel, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def environment_with_driver(environment, wheel, tmp_path_factory):
-    """The same with the extra [cpu]."""
+    """An environment with the extra [cpu]."""
     folder = tmp_path_factory.mktemp("environment") / "venv"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     done = pip_install(folder / "bin" / "python", f"{wheel}[cpu]")

@@ -20,7 +20,7 @@ def _heads(x, count: int | None):
 
 
 def _bias(call, query, key, mask, past: int, lengths):
-    """What is added to scores, or None: 0 where a query sees a key, minus infinity elsewhere."""
+    """The tensor that is added to scores, or None: 0 where a query sees a key, minus infinity elsewhere."""
     rows, columns = query.shape[2], key.shape[2]
     bias = mask
     if mask is not None:

@@ -18,7 +18,7 @@ class Windows:
         return self.before == self.after
 
     def padding(self) -> list[int]:
-        """What `nn.functional.pad` takes."""
+        """The list that `nn.functional.pad` takes."""
         return [each for pair in reversed(list(zip(self.before, self.after, strict=True))) for each in pair]
 
     def extents(self) -> list[int]:

@@ -10,8 +10,9 @@ __all__ = ["DistributedSampler"]
 
 
 class DistributedSampler(Sampler[int]):
-    """A share of the dataset for each process, of one length for all. As
-    torch.utils.data.distributed.DistributedSampler, with its indices.
+    """A share of the dataset for each process, of one length for all.
+
+    It gives the indices of torch.utils.data.distributed.DistributedSampler.
 
     Args:
         dataset: has a length.

@@ -15,7 +15,7 @@
 namespace torch_ocl {
 namespace {
 
-/** What PyTorch asks before each call: its own composition stays for whatever dlprim's function does not
+/** PyTorch asks this before each call: its own composition stays for whatever dlprim's function does not
  * take. */
 std::int64_t choose(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                     const std::optional<at::Tensor>& mask, double dropout_p, bool /*is_causal*/,

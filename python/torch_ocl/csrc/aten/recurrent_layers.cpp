@@ -15,8 +15,8 @@
 #include "runtime/errors.h"
 #include "runtime/generator.h"
 
-/** \file PyTorch's recurrent layers on those of dlprim, whole layers at a time. What those do not take,
- * PyTorch makes of cells (recurrent.cpp), and says what is wrong with it. */
+/** \file PyTorch's recurrent layers on those of dlprim, whole layers at a time. Where those do not
+ * take the arguments, PyTorch makes the layer of cells (recurrent.cpp), and says what is wrong with it. */
 
 namespace torch_ocl {
 namespace {

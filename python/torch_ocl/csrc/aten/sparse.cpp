@@ -210,8 +210,8 @@ TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
   m.impl("zero_", &at::native::zero_sparse_csr_);
 }
 
-/** What PyTorch has a function of its own for where tensors are sparse: the one that it has for all other
- * tensors would come before the fallback. */
+/** Registers the operators for which PyTorch has a function of its own where tensors are sparse: its function
+ * for all other tensors would come before the fallback. */
 void register_others(torch::Library& m, c10::DispatchKey theirs, c10::DispatchKey ours) {
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {

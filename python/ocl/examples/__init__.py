@@ -1,0 +1,1 @@
+"""Programs to start from, as ``python -m ocl.examples.mnist``, and what the programs in examples/ share."""
