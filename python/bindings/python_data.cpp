@@ -306,6 +306,8 @@ void require_number(py::handle object) {
 
 double real_number(PyObject* object) {
   require_number(object);
+  if (is_numpy_scalar(object) && py::handle(object).attr("dtype").cast<py::dtype>().kind() == 'c')
+    throw ocl::TypeError("tensor: expected a real number, got a " + type_name(object));
   const double value = PyFloat_AsDouble(object);
   if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
   return value;

@@ -772,6 +772,11 @@ class Tensor:
         input with src in the place of the entries start:end:step of dim. (torch.slice_scatter)
         """
     @staticmethod
+    def sparse_mask(*args, **kwargs) -> typing.Any:
+        """
+        Of a sparse tensor alone; raises TypeError. (torch.Tensor.sparse_mask)
+        """
+    @staticmethod
     def split_with_sizes(input: Tensor, split_sizes: typing.Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
         """
         Views of parts of those sizes along `dim`. (torch.split_with_sizes)
@@ -781,10 +786,11 @@ class Tensor:
         """
         The transforms of a signal's windows. (torch.stft)
         
-            input: [batch, length] or [length], real or complex. Each `hop_length` elements (a quarter of `n_fft`) a window
-            of `n_fft` begins, times `window` [win_length]; `center` reflects the signal at its ends, so that the windows'
-            middles lie on it, and `normalized` divides by the root of n_fft. Returns [batch, frequencies, windows], complex,
-            or pairs with ``return_complex=False``; `onesided`, the default of real numbers, leaves out the frequencies below 0.
+            input: [batch, length] or [length], real or complex. Each `hop_length` elements (a quarter of `n_fft`) a
+            window of `n_fft` begins, times `window` [win_length]. `center` reflects the signal at its ends, so that
+            the windows' middles lie on it; `normalized` divides by the root of n_fft. Returns [batch, frequencies,
+            windows], complex, or pairs with ``return_complex=False``. `onesided`, the default of real numbers, leaves
+            out the frequencies below 0.
             
         """
     @staticmethod
@@ -1127,6 +1133,18 @@ class Tensor:
     def _become_view(self, view: Tensor) -> None:
         """
         Takes the shape, strides and history of a view of the tensor.
+        """
+    def _indices(self) -> typing.Any:
+        """
+        Of a sparse tensor alone; raises TypeError. (torch.Tensor._indices)
+        """
+    def _nnz(self) -> typing.Any:
+        """
+        Of a sparse tensor alone; raises TypeError. (torch.Tensor._nnz)
+        """
+    def _values(self) -> typing.Any:
+        """
+        Of a sparse tensor alone; raises TypeError. (torch.Tensor._values)
         """
     def abs(self) -> Tensor:
         """
@@ -1520,6 +1538,10 @@ class Tensor:
         """
         A copy.
         """
+    def coalesce(self) -> typing.Any:
+        """
+        Of a sparse tensor alone; raises TypeError. (torch.Tensor.coalesce)
+        """
     def conj(self) -> Tensor:
         """
         The conjugates, with the signs of the imaginary parts turned; a tensor of real numbers itself.
@@ -1605,6 +1627,10 @@ class Tensor:
     def deg2rad_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
         """
         Writes what ``deg2rad`` gives over the tensor. (torch.Tensor.deg2rad_)
+        """
+    def dense_dim(self) -> int:
+        """
+        The number of dimensions: all are dense. (torch.Tensor.dense_dim)
         """
     def det(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
@@ -1988,6 +2014,10 @@ class Tensor:
         """
         The entries of dim that index names.
         """
+    def indices(self) -> typing.Any:
+        """
+        Of a sparse tensor alone; raises TypeError. (torch.Tensor.indices)
+        """
     def inner(self, other: Tensor) -> Tensor:
         """
         Sums of products over the last dimensions.
@@ -1997,6 +2027,10 @@ class Tensor:
     def inverse(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
         ``linalg.inv`` by its old name (torch.inverse).
+        """
+    def is_coalesced(self) -> typing.Any:
+        """
+        Of a sparse tensor alone; raises TypeError. (torch.Tensor.is_coalesced)
         """
     def is_complex(self) -> bool:
         ...
@@ -2837,6 +2871,10 @@ class Tensor:
         """
         The elements of dim in order, and where each stood; always stable, NaN as the largest.
         """
+    def sparse_dim(self) -> int:
+        """
+        0: it is dense. (torch.Tensor.sparse_dim)
+        """
     def special_entr(self) -> Tensor:
         """
         -a log(a), the entropy; 0 at 0, minus infinity below.
@@ -3019,6 +3057,38 @@ class Tensor:
     @typing.overload
     def to(self, device: device | str | int | None = None, dtype: numpy.dtype[typing.Any] | None = None, non_blocking: bool = False, copy: bool = False, *, memory_format: memory_format | None = None) -> Tensor:
         ...
+    def to_dense(self, dtype: typing.Any = None, *, masked_grad: bool | None = None) -> Tensor:
+        """
+        Itself, of another dtype where one is given. (torch.Tensor.to_dense)
+        """
+    def to_sparse(self, sparse_dim: int | None = None, *, layout: typing.Any = None, blocksize: typing.Any = None, dense_dim: int | None = None) -> Tensor:
+        """
+        The elements that are not 0, as a sparse tensor whose first ``sparse_dim`` dimensions (all) have
+            indices. Waits for their number. (torch.Tensor.to_sparse)
+            
+        """
+    def to_sparse_bsc(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        Raises TypeError: there is no such layout. (torch.Tensor.to_sparse_bsc)
+        """
+    def to_sparse_bsr(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        Raises TypeError: there is no such layout. (torch.Tensor.to_sparse_bsr)
+        """
+    def to_sparse_coo(self) -> Tensor:
+        """
+        The elements that are not 0, as a sparse tensor; waits for their number.
+            (torch.Tensor.to_sparse_coo)
+            
+        """
+    def to_sparse_csc(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        Raises TypeError: there is no such layout. (torch.Tensor.to_sparse_csc)
+        """
+    def to_sparse_csr(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        """
+        Raises TypeError: there is no such layout. (torch.Tensor.to_sparse_csr)
+        """
     def tolist(self) -> typing.Any:
         """
         The elements as nested lists, or a number. Waits.
@@ -3121,6 +3191,10 @@ class Tensor:
             Raises RuntimeError for a leaf that requires gradients. (torch.Tensor.unsqueeze_)
             
         """
+    def values(self) -> typing.Any:
+        """
+        Of a sparse tensor alone; raises TypeError. (torch.Tensor.values)
+        """
     @typing.overload
     def var(self, unbiased: bool) -> Tensor:
         """
@@ -3178,7 +3252,7 @@ class Tensor:
     @property
     def H(self) -> Tensor:
         """
-        A matrix transposed, with conjugate elements. (torch.Tensor.H)
+        A matrix transposed, with conjugate elements. (torch)
         """
     @property
     def T(self) -> Tensor:
@@ -3206,7 +3280,7 @@ class Tensor:
     @property
     def imag(self) -> Tensor:
         """
-        The imaginary parts, a view. (torch.Tensor.imag)
+        The imaginary parts, a view. (torch)
         """
     @imag.setter
     def imag(self, value: Tensor) -> None:
@@ -3220,12 +3294,27 @@ class Tensor:
     def is_leaf(self) -> bool:
         ...
     @property
+    def is_sparse(self) -> bool:
+        """
+        Whether it is a sparse tensor in coordinate format.
+        """
+    @property
+    def is_sparse_csr(self) -> bool:
+        """
+        False: there are no tensors of that layout.
+        """
+    @property
     def itemsize(self) -> int:
         ...
     @property
+    def layout(self) -> typing.Any:
+        """
+        ``ocl.strided``, or ``ocl.sparse_coo`` of a sparse tensor.
+        """
+    @property
     def mH(self):
         """
-        Matrices transposed, with conjugate elements. (torch.Tensor.mH)
+        Matrices transposed, with conjugate elements. (torch)
         """
     @property
     def mT(self) -> Tensor:
@@ -3239,7 +3328,7 @@ class Tensor:
     @property
     def real(self) -> Tensor:
         """
-        The real parts, a view; real numbers themselves. (torch.Tensor.real)
+        The real parts, a view; real numbers themselves. (torch)
         """
     @real.setter
     def real(self, value: Tensor) -> None:
