@@ -79,7 +79,7 @@ TEST_F(Tape, Leaves) {
   EXPECT_EQ(y.detach().data().storage, y.data().storage);
   expect_error<AutogradError>([&] { Tensor(y).requires_grad_(false); }, "of leaf variables");
   expect_error<AutogradError>([] { ones({2}, DType::int64).requires_grad_(); },
-                              "floating dtype can require gradients, got int64");
+                              "floating or complex dtype can require gradients, got int64");
   expect_error<AutogradError>([] { ones({2}).retain_grad(); }, "retain_grad");
   expect_error<AutogradError>([] { ones({2}).register_hook([](const Tensor& g) { return g; }); }, "hook");
 }
