@@ -11,7 +11,7 @@ _NORMS = ("backward", "ortho", "forward")
 
 
 def normalization_of(name: str, norm: str | None, forward: bool) -> int:
-    """What a transform of n elements is divided by: nothing (0), the root of n (1) or n (2)."""
+    """0, 1 or 2: a transform of n elements is divided by nothing, by the root of n, or by n."""
     if norm is not None and norm not in _NORMS:
         raise ArgumentValueError(f'{name}: Invalid normalization mode: "{norm}"')
     if norm == "ortho":
