@@ -45,8 +45,7 @@ Tensor with_kept_dims(const Tensor& t, const Dims& shape, DimMask mask) {
 
 /** The elements of the product tree over the last dimension. */
 Tensor product_of_last(Tensor x) {
-  if (x.size(-1) == 0)
-    return ones(Dims(x.shape().begin(), x.shape().end() - 1).vector(), x.dtype(), x.device());
+  if (x.size(-1) == 0) return sum(x, {-1}) + 1;  // with a history
   while (x.size(-1) > 1) {
     const std::int64_t half = x.size(-1) / 2;
     const Tensor pairs = mul(narrow(x, -1, 0, half), narrow(x, -1, half, half));

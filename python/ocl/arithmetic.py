@@ -53,11 +53,15 @@ def rad2deg(input: Tensor) -> Tensor:
 
 
 def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """input ** exponent in float64, which the device needs for it. (torch.float_power)"""
+    """input ** exponent in float64 or complex128, which the device needs for it. (torch.float_power)"""
     if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
         kinds = f"{type(input).__name__} and {type(exponent).__name__}"
         raise TypeError(f"float_power: expected a tensor for input or exponent, got {kinds}")
-    base, power = (x.to(_C.float64) if isinstance(x, Tensor) else float(x) for x in (input, exponent))
+    is_complex = any(
+        isinstance(x, complex) or (isinstance(x, Tensor) and x.is_complex()) for x in (input, exponent)
+    )
+    dtype, number = (_C.complex128, complex) if is_complex else (_C.float64, float)
+    base, power = (x.to(dtype) if isinstance(x, Tensor) else number(x) for x in (input, exponent))
     return _C.pow(base, power)
 
 

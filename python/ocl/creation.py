@@ -64,10 +64,11 @@ def logspace(
     """
     if steps < 0:
         raise ArgumentValueError(f"logspace: number of steps must be non-negative, got {steps}")
-    if dtype is not None and not dtype.is_floating_point:
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         start, end = int(start), int(end)
+    number = complex if dtype is not None and dtype.is_complex else float
     with np.errstate(all="ignore"):  # Infinities and NaN are results, as on a device.
-        powers = np.power(float(base), np.linspace(float(start), float(end), steps))
+        powers = np.power(number(base), np.linspace(number(start), number(end), steps))
     return _uploaded(powers, dtype or _C.float32, device, requires_grad)
 
 

@@ -84,7 +84,7 @@ def cov(
         )
         divisor = 0
     centred = rows - (weighted.sum(1) / _C.as_tensor(total, device=input.device)).unsqueeze(1)
-    products = centred @ (centred if weights is None else centred * weights).t()
+    products = centred @ (centred if weights is None else centred * weights).t().conj()
     return (products / _C.as_tensor(divisor, device=input.device)).squeeze()
 
 

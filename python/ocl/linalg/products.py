@@ -198,5 +198,6 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 @takes_numpy_names
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """The inner products of vectors along ``dim``; batches broadcast (torch.linalg.vecdot)."""
-    return (x * y).sum(dim)
+    """The inner products of vectors along ``dim``, of complex ones with x's conjugates; batches broadcast
+    (torch.linalg.vecdot)."""
+    return (x.conj() * y).sum(dim)

@@ -37,7 +37,7 @@ PRODUCTS = {
 # Among equal elements either place is right: the elements at the places are compared.
 PLACES = {"argsort", "kthvalue", "mode", "sort", "topk", "msort", "median", "nanmedian"}
 
-DTYPES = (torch.float32, torch.int64, torch.bool)
+DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64)
 
 
 @dataclasses.dataclass
@@ -45,7 +45,7 @@ class Counts:
     """The counts of one OpInfo's samples, and what fails."""
 
     samples: int = 0
-    skipped: int = 0  # without a counterpart: complex, sparse, dtypes and layouts that ocl lacks
+    skipped: int = 0  # without a counterpart: sparse, dtypes and layouts that ocl lacks or refuses
     failures: list = dataclasses.field(default_factory=list)
 
 
@@ -94,8 +94,6 @@ def to_ocl(value, gradients, memo):
         return getattr(ocl.nn, type(value).__name__)()
     if isinstance(value, torch.Generator):
         return ocl.Generator()
-    if isinstance(value, complex):
-        raise Absent("no complex numbers")
     if isinstance(value, (list, tuple)) and not isinstance(value, torch.Size):
         items = [to_ocl(v, gradients, memo) for v in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -107,11 +105,11 @@ def to_ocl(value, gradients, memo):
 def tensor_to_ocl(tensor, gradients, memo):
     if id(tensor) in memo:
         return memo[id(tensor)]
-    if tensor.layout is not torch.strided or tensor.is_complex():
-        raise Absent("no complex, sparse or nested tensors")
+    if tensor.layout is not torch.strided:
+        raise Absent("no sparse or nested tensors")
     if getattr(ocl, str(tensor.dtype).split(".")[1], None) is None:
         raise Absent(f"no dtype {tensor.dtype}")
-    plain = tensor.detach()
+    plain = tensor.detach().resolve_conj().resolve_neg()
     if plain.is_contiguous():
         made = array_to_ocl(plain)
     else:
@@ -224,7 +222,7 @@ def is_present(info):
 
 def array_of(tensor):
     if isinstance(tensor, torch.Tensor):
-        tensor = tensor.detach()
+        tensor = tensor.detach().resolve_conj().resolve_neg()
         return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy(force=True)
     tensor = tensor.detach()
     return (tensor.float() if tensor.dtype == ocl.bfloat16 else tensor).numpy()
@@ -246,7 +244,7 @@ def difference(ours, theirs, truth, values, what="result"):
         if not values:
             return None
         a, b = array_of(ours), array_of(theirs)
-        if a.dtype.kind not in "f":
+        if a.dtype.kind not in "fc":
             return None if np.array_equal(a, b) else f"{what}: {shown(a, b)}"
         return differing_floats(a, b, truth if isinstance(truth, torch.Tensor) else None, what)
     if isinstance(theirs, (list, tuple)) and not isinstance(theirs, torch.Size):
@@ -262,8 +260,8 @@ def difference(ours, theirs, truth, values, what="result"):
         return None
     if isinstance(theirs, torch.dtype):
         return None if name_of_dtype(ours) == name_of_dtype(theirs) else f"{what}: {ours}, PyTorch {theirs}"
-    if isinstance(theirs, float):
-        return differing_floats(np.float64(ours), np.float64(theirs), None, what)
+    if isinstance(theirs, (float, complex)):
+        return differing_floats(np.asarray(ours), np.asarray(theirs), None, what)
     if theirs is None and ours is None:
         return None
     return None if ours == theirs or not values else f"{what}: {ours!r}, PyTorch {theirs!r}"
@@ -276,7 +274,7 @@ def differing_floats(a, b, truth, what):
         if np.allclose(a, b, rtol=rough, atol=rough / 10 * max(1, largest), equal_nan=True):
             return None
         if truth is not None and truth.shape == b.shape:
-            t = array_of(truth).astype(np.float64)
+            t = array_of(truth)
             both = np.isfinite(b) & np.isfinite(t)
             if np.array_equal(np.isfinite(a) | ~both, np.ones_like(both)):
                 mine, its = np.abs(a - t)[both].max(initial=0), np.abs(b - t)[both].max(initial=0)
@@ -290,37 +288,43 @@ def differing_floats(a, b, truth, what):
 def shown(a, b):
     """The first elements that differ."""
     with np.errstate(all="ignore"):
-        differ = ~np.isclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True) if a.dtype.kind == "f" else a != b
+        differ = ~np.isclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True) if a.dtype.kind in "fc" else a != b
     at_ = np.flatnonzero(np.broadcast_to(differ, a.shape).ravel())
     i = at_[0] if at_.size else 0
     return f"{at_.size} of {a.size} differ, at {i} {a.ravel()[i]!r}, PyTorch {b.ravel()[i]!r}"
 
 
 def projected(results, seed):
-    """Sum of the floating results times random numbers, the same for both libraries."""
+    """Sum of the floating results (real parts) times random numbers, the same for both libraries."""
     total = None
     for place, result in enumerate(leaves(results)):
         rng = np.random.default_rng([seed, place])
         kind = str(result.dtype)
-        if not result.requires_grad or "float" not in kind:
+        if not result.requires_grad or not ("float" in kind or "complex" in kind):
             continue
         weights = rng.uniform(-1, 1, tuple(result.shape)).astype(np.float32)
+        if "complex" in kind:
+            weights = weights + 1j * rng.uniform(-1, 1, weights.shape).astype(np.float32)
         made = (
             torch.from_numpy(np.asarray(weights)) if isinstance(result, torch.Tensor) else ocl.tensor(weights)
         )
-        term = (result * made.to(result.dtype)).sum()
+        product = result * made.to(result.dtype)
+        term = (product.real if "complex" in kind else product).sum()
         total = term if total is None else total + term
     return total
 
 
+WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
+
+
 def in_double(value):
     if isinstance(value, torch.Tensor):
-        made = value.detach().double() if value.dtype == torch.float32 else value.detach().clone()
+        made = value.detach().to(WIDE.get(value.dtype, value.dtype), copy=True)
         return made.requires_grad_(value.requires_grad)
     if isinstance(value, torch.Size):
         return value
-    if value is torch.float32:
-        return torch.float64
+    if isinstance(value, torch.dtype):
+        return WIDE.get(value, value)
     if isinstance(value, (list, tuple)):
         items = [in_double(v) for v in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -344,9 +348,13 @@ def called(lib, function, arguments, in_place, gradients, product):
     return compared, list(lib.autograd.grad(total, wanted, allow_unused=True))
 
 
+def has_gradients(info, dtype):
+    return dtype in WIDE and info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
+
+
 def compare_sample(info, label, theirs, ours, sample, dtype):
     """None, or the failure's text. Raises Absent where ocl has no counterpart of the sample."""
-    gradients = dtype == torch.float32 and info.supports_autograd and info.name not in VALUES_DIFFER
+    gradients = has_gradients(info, dtype) and info.name not in VALUES_DIFFER
     values = info.name not in VALUES_DIFFER
     values = values and not sample.kwargs.get("dropout_p")
     gradients = gradients and values
@@ -361,19 +369,21 @@ def compare_sample(info, label, theirs, ours, sample, dtype):
     except Exception as error:
         raise Absent(f"PyTorch fails: {error}") from error
     for tensor in leaves(expected):
-        if tensor.is_complex() or tensor.layout is not torch.strided:
-            raise Absent("no complex or sparse results")
+        if tensor.layout is not torch.strided:
+            raise Absent("no sparse results")
         if not hasattr(ocl, name_of_dtype(tensor.dtype)):
             raise Absent(f"no dtype {tensor.dtype}")
     try:
         actual, actual_grads = called(ocl, ours, converted, in_place, gradients, product)
     except Exception as error:
+        if dtype.is_complex and isinstance(error, (TypeError, NotImplementedError)):
+            raise Absent(f"no complex numbers: {error}") from error
         return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
     truth = truth_grads = None
     found = difference(actual, expected, None, values)
     if not found and expected_grads is not None:
         found = difference_of_gradients(actual_grads, expected_grads, None)
-    if found and values and dtype == torch.float32:  # the costlier look: PyTorch's own distance from float64
+    if found and values and dtype in WIDE:  # the costlier look: PyTorch's own distance from float64
         try:
             truth, truth_grads = called(torch, theirs, in_double(arguments), in_place, gradients, product)
         except Exception:
@@ -449,7 +459,7 @@ def run(info, dtypes=DTYPES):
         for dtype in dtypes:
             if dtype not in info.dtypes:
                 continue
-            gradients = dtype == torch.float32 and info.supports_autograd
+            gradients = has_gradients(info, dtype)
             try:
                 samples = list(info.sample_inputs("cpu", dtype, requires_grad=gradients))
             except Exception:
