@@ -28,7 +28,7 @@ constexpr std::pair<CastRule, const char*> rules[] = {
      "triplet_margin_loss cosine_embedding_loss soft_margin_loss multi_margin_loss multilabel_margin_loss "
      "renorm"},
     {CastRule::float32_result, "cross_entropy"},
-    {CastRule::widest, "addcdiv addcmul atan2 bilinear cross dot grid_sample scatter_add tensordot"},
+    {CastRule::widest, "addcdiv addcmul atan2 bilinear cross dot grid_sample scatter_add tensordot vdot"},
     {CastRule::refused, "binary_cross_entropy"}};
 
 const auto& rule_table() {

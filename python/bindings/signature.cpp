@@ -73,6 +73,8 @@ std::string described(const std::string& type) {
     else
       names.push_back(alternative.substr(alternative.rfind('.') + 1));
   }
+  const auto complex = std::find(names.begin(), names.end(), "complex");  // what takes it takes every number
+  if (complex != names.end()) names.erase(complex);
   const std::vector<std::string> number{"float", "int", "bool"};
   const auto found = std::search(names.begin(), names.end(), number.begin(), number.end());
   if (found != names.end()) names.insert(names.erase(found, found + 3), "Number");
@@ -106,9 +108,10 @@ bool fits(const std::string& type, PyObject* value) {
   const auto fits_one = [value](const std::string& wanted) {
     const PyNumberMethods* number = Py_TYPE(value)->tp_as_number;
     if (wanted == "None") return value == Py_None;
-    const bool is_number = wanted == "int" || wanted == "float" || wanted == "bool";
+    const bool is_number = wanted == "int" || wanted == "float" || wanted == "bool" || wanted == "complex";
     if (is_number && loses_gradient_as_number(value)) return false;
     if (wanted == "int") return !PyFloat_Check(value) && number && (number->nb_index || number->nb_int);
+    if (wanted == "complex") return PyComplex_Check(value) != 0;
     if (wanted == "float") return number && (number->nb_float || number->nb_index);
     if (wanted == "bool") return PyBool_Check(value) || (number && number->nb_bool && !PyLong_Check(value));
     if (wanted == "str") return PyUnicode_Check(value) != 0;

@@ -15,6 +15,7 @@ from ocl import _C
 
 ADVICE = "requires gradients that a number would lose: give its detach"
 NUMBERS = {
+    "complex",
     "float",
     "int",
     "bool",

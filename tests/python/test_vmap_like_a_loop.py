@@ -119,7 +119,7 @@ def test_autocast_outside():
 
 
 def test_threads_do_not_hear_of_each_other():
-    wrong = []
+    wrong, before = [], ocl.Tensor.add_
 
     def work(number):
         x = ocl.tensor(drawn(4, 3) + number)
@@ -133,4 +133,4 @@ def test_threads_do_not_hear_of_each_other():
         thread.start()
     for thread in threads:
         thread.join()
-    assert wrong == [] and not hasattr(ocl.Tensor.add_, "__wrapped__")
+    assert wrong == [] and ocl.Tensor.add_ is before

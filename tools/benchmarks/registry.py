@@ -38,13 +38,14 @@ ELSEWHERE = {
     "no element is touched": (
         "split chunk unbind view reshape flatten transpose permute t squeeze unsqueeze expand "
         "unflatten movedim diagonal as_strided narrow select swapaxes expand_as view_as "
-        "unfold_dimension empty empty_like meshgrid"
+        "unfold_dimension empty empty_like meshgrid real imag view_as_real view_as_complex"
     ),
     "of a convolution's kind, timed in nets": (
         "conv1d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution "
         "batch_norm_activation lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell "
         "rnn_relu_cell"
     ),
+    "of pairs, where PyTorch's are of complex numbers": "_fft_c2c _fft_r2c _fft_c2r",
     "of boxes, which PyTorch lacks": (
         "box_area box_convert box_iou clip_boxes_to_image remove_small_boxes nms batched_nms roi_align"
     ),
@@ -55,7 +56,7 @@ ELSEWHERE = {
         "rand_like randn_like randint_like full_like zeros_like ones_like full zeros ones softmin "
         "nansum nanmean take_along_dim addr addmv mv contiguous zero_ batched_nms vector_norm tile "
         "swapaxes inner block_diag cartesian_prod combinations trace eye kron tensordot addbmm "
-        "nanquantile unique unique_consecutive allclose equal outer"
+        "nanquantile unique unique_consecutive allclose equal outer complex polar conj vdot"
     ),
     "a layer of a few elements, or made of timed ones": (
         "rrelu gumbel_softmax normal bernoulli multinomial bilinear renorm affine_grid "

@@ -500,7 +500,7 @@ class Tensor:
     @staticmethod
     def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
         """
-        input ** exponent in float64, which the device needs for it. (torch.float_power)
+        input ** exponent in float64 or complex128, which the device needs for it. (torch.float_power)
         """
     @staticmethod
     def frexp(input: Tensor) -> FRExp:

@@ -29,6 +29,7 @@ FAMILIES = {
     "conv2d_forward": "result",
     "conv2d_backward_data": "gradient of input",
     "conv2d_backward_weight": "gradient of weight",
+    "fft": "",
     "softmax_forward": "result",
     "softmax_backward": "gradient",
     "attention_softmax": "",
@@ -103,6 +104,9 @@ KINDS = {
         references.conv2d,
         has_products=True,
         is_multilinear=True,
+    ),
+    "fourier transform": Kind(
+        ("fft",), ("input",), lambda ocl, x: ocl._fft_c2c(x, [-1], 1, True), references.fourier_transform
     ),
     "softmax": Kind(
         ("softmax_forward", "softmax_backward"),
@@ -302,6 +306,9 @@ def _convolutions() -> list[Problem]:
 def _rows() -> list[Problem]:
     heads = ((1, 2, 128, 64),) * 3
     return [
+        Problem("fourier transform", (37, 60, 2), is_quick=True),
+        Problem("fourier transform", (3, 1009, 2), is_quick=True),
+        Problem("fourier transform", (2, 8192, 2), is_quick=True),
         Problem("softmax", (300, 10), is_quick=True),
         Problem("softmax", (7, 1000)),
         Problem("log_softmax", (33, 257), is_quick=True),

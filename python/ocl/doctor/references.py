@@ -128,6 +128,17 @@ def _softmax_gradient(result: np.ndarray, g: np.ndarray) -> np.ndarray:
     return result * (g - (g * result).sum(-1, keepdims=True))
 
 
+def fourier_transform(x: np.ndarray, upstream: Upstream) -> Arrays:
+    """The transform of pairs (real, imaginary) along the last dimension but one, over the root of its size."""
+
+    def transformed(pairs: np.ndarray, function: Callable) -> np.ndarray:
+        numbers = function(pairs[..., 0] + 1j * pairs[..., 1], norm="ortho")
+        return np.stack([numbers.real, numbers.imag], -1)
+
+    result = transformed(x, np.fft.fft)
+    return {"result": result, "gradient of input": transformed(upstream(result.shape), np.fft.ifft)}
+
+
 def softmax(x: np.ndarray, upstream: Upstream) -> Arrays:
     """Over the last dimension."""
     result = _softmax(x)

@@ -80,10 +80,10 @@ def assert_close(mine, expected, truth=None):
     """Within the tolerance of PyTorch's result, or of `truth` by at most 4 times PyTorch's own distance."""
     assert list(mine.shape) == list(expected.shape)
     assert mine.dtype == DTYPES[str(expected.dtype).removeprefix("torch.")]
-    got, wanted = mine.detach().to(ocl.float64).numpy(), expected.detach().double().numpy()
+    got, wanted = mine.detach().to(ocl.float64).numpy(), expected.detach().double().numpy(force=True)
     tolerance = absolute = TOLERANCES.get(expected.dtype, 0)
     if truth is not None:
-        exact = truth.detach().numpy()
+        exact = truth.detach().numpy(force=True)
         error = np.abs(wanted - exact)
         absolute = max(absolute, 4 * error[np.isfinite(error)].max(initial=0))
         wanted = np.where(np.isfinite(exact), exact, wanted)

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_ocl._C", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
 sys.path.insert(0, str(Path(__file__).parents[1] / "ops"))
 import cases  # noqa: E402
-from comparison import Run, array_of, drawn  # noqa: E402
+from comparison import WIDE_ALONE, Run, array_of, drawn  # noqa: E402
 
 import ocl  # noqa: E402
 
@@ -29,8 +29,8 @@ DERIVED_BY_PYTORCH = """
     logaddexp2 logcumsumexp logsumexp mish mul norm normalize pow prelu reciprocal renorm repeat roi_align
     rsqrt sinc softsign tan tanhshrink tile vector_norm
 """.split()
-# Some of their forms run on the CPU: bicubic and antialiased resizing.
-WITHOUT_KERNELS = ("interpolate",)
+# Some of their forms run on the CPU: bicubic and antialiased resizing, and complex numbers.
+WITHOUT_KERNELS = ("interpolate", *WIDE_ALONE)
 NAMES = sorted(set(cases.CASES) - set(COMPOSED_BY_PYTORCH))
 
 

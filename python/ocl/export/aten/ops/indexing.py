@@ -120,7 +120,15 @@ def embedding_bag(
 ):
     padding = None if padding is None or padding < 0 else padding
     return (
-        F.embedding_bag(indices, weight, offsets, _BAG_MODES[mode], weights, last, padding),
+        F.embedding_bag(
+            indices,
+            weight,
+            offsets,
+            mode=_BAG_MODES[mode],
+            per_sample_weights=weights,
+            include_last_offset=last,
+            padding_idx=padding,
+        ),
         None,
         None,
         None,
