@@ -129,7 +129,7 @@ def _softmax_gradient(result: np.ndarray, g: np.ndarray) -> np.ndarray:
 
 
 def fourier_transform(x: np.ndarray, upstream: Upstream) -> Arrays:
-    """The transform of pairs (real, imaginary) along the last dimension but one, over the root of its size."""
+    """The transform of pairs (real, imaginary) along the last dimension but one, over its root."""
 
     def transformed(pairs: np.ndarray, function: Callable) -> np.ndarray:
         numbers = function(pairs[..., 0] + 1j * pairs[..., 1], norm="ortho")
