@@ -515,3 +515,34 @@ def test_other_refusals():
         ocl.full((2,), 1j, dtype=ocl.float32)
     with pytest.raises((TypeError, ValueError), match="cannot be converted|complex"):
         ocl.zeros(2).fill_(1j)
+
+
+OPTIMIZERS = {
+    "SGD": {"lr": 0.1, "momentum": 0.9},
+    "Adam": {"lr": 0.1},
+    "AdamW": {"lr": 0.1, "amsgrad": True},
+    "Adagrad": {"lr": 0.1},
+    "RMSprop": {"lr": 0.1, "momentum": 0.5},
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers_step_the_parts(name):
+    """The steps are PyTorch's, also from a state that was saved after three of them."""
+
+    def trained(lib):
+        weight = lib.tensor(numbers((5,), 3), requires_grad=True)
+        real = lib.tensor(reals((5,), 4), requires_grad=True)
+        optimizer = getattr(lib.optim, name)([weight, real], **OPTIMIZERS[name])
+        for step in range(6):
+            if step == 3:
+                state = optimizer.state_dict()
+                optimizer = getattr(lib.optim, name)([weight, real], **OPTIMIZERS[name])
+                optimizer.load_state_dict(state)
+            optimizer.zero_grad()
+            ((weight * real).abs() ** 2 + (weight * (1 - 2j)).real).sum().backward()
+            optimizer.step()
+        return [weight.detach().numpy(), real.detach().numpy()]
+
+    for mine, theirs in zip(trained(ocl), trained(torch), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9)
