@@ -4,7 +4,7 @@ LAPACK computes factorizations, inverses, systems of equations, determinants, ei
 on the host, through NumPy. These functions wait for the device, copy the matrices from it, and copy the
 results back. Products of matrices and matrix exponentials run on the device. All are differentiable, as often
 as wanted: gradients are products on the device and functions of this module. ``eig`` and ``eigvals`` are
-refused, since there is no complex dtype.
+refused, since no solver here gives complex numbers.
 """
 
 from ocl.linalg.checks import LinAlgError

@@ -130,7 +130,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 def _refuse(name: str) -> NoReturn:
     raise NotImplementedError(
-        f"linalg.{name}: the results are complex numbers, and there is no complex dtype; eigh and eigvalsh "
+        f"linalg.{name}: the results are complex numbers, which no solver here gives; eigh and eigvalsh "
         "are for symmetric matrices"
     )
 

@@ -147,6 +147,8 @@ def leaves(value):
 def as_leaves(value, memo):
     """A copy of the arguments whose tensors are leaves, as a sample's may be views of others."""
     if isinstance(value, torch.Tensor):
+        if value.layout is not torch.strided:
+            raise Absent("no sparse or nested tensors")
         if id(value) not in memo:
             memo[id(value)] = value.detach().clone() if value.is_contiguous() else value.detach()
             memo[id(value)].requires_grad_(value.requires_grad)
