@@ -57,6 +57,13 @@ inline REAL element_or_0(const Rows rows, const int row, const int column) {
   return row < rows.rows && column < rows.columns ? (REAL)LOAD(rows.first, row * rows.row + column * rows.column) : (REAL)0;
 }
 
+// A product of a query and a key as a score. Both passes round it alike, and fuse no difference with it: the largest score
+// less itself is 0.
+inline REAL scaled(const REAL product, const REAL scale) {
+#pragma OPENCL FP_CONTRACT OFF
+  return product * scale;
+}
+
 // sums[i], a vector over j: row 4 y + i of left times row 4 x + j of right.
 inline void multiply_rows(REAL4 *sums, __local REAL *panels, const Rows left, const Rows right) {
   const int item = get_local_id(0), x = item % 16, y = item / 16;
@@ -151,11 +158,11 @@ void flash_forward(FLASH_ARGS, BUFFER(OUTPUT, output), BUFFER(REAL, log_sums)) {
     REAL scores[4][4], highest[4];
     multiply_rows(products, panels, queries, rows_from(key, e.key, first_key, e.keys, e.columns));
     UNROLL for (int i = 0; i < 4; ++i) {
-      vstore4(products[i] * scale, 0, scores[i]);
+      vstore4(products[i], 0, scores[i]);
       highest[i] = tops[i];
       UNROLL for (int j = 0; j < 4; ++j) {
         const int q = first + 4 * y + i, k = first_key + 4 * x + j;
-        scores[i][j] = is_met(q, k, e) ? masked_score(scores[i][j], q, k, e, keep, bias) : -INFINITY;
+        scores[i][j] = is_met(q, k, e) ? masked_score(scaled(scores[i][j], scale), q, k, e, keep, bias) : -INFINITY;
         highest[i] = fmax(highest[i], scores[i][j]);
       }
     }
@@ -212,7 +219,7 @@ void flash_dots(BUFFER(const OUTPUT, output), BUFFER(const STORAGE, grad_output)
     REAL4 products[4];                                                                                             \
     multiply_rows(products, panels, rows_from(query, e.query, first_query, e.queries, e.columns),                  \
                   rows_from(key, e.key, first_key, e.keys, e.columns));                                            \
-    UNROLL for (int i = 0; i < 4; ++i) vstore4(products[i] * scale, 0, left[i]);                                   \
+    UNROLL for (int i = 0; i < 4; ++i) vstore4(products[i], 0, left[i]);                                           \
     multiply_rows(products, panels, rows_from(grad_output, grad_strides, first_query, e.queries, e.value_columns), \
                   rows_from(value, e.value, first_key, e.keys, e.value_columns));                                  \
     const uint kept =                                                                                              \
@@ -224,7 +231,8 @@ void flash_dots(BUFFER(const OUTPUT, output), BUFFER(const STORAGE, grad_output)
       UNROLL for (int j = 0; j < 4; ++j) {                                                                         \
         const int k = first_key + 4 * x + j;                                                                       \
         const bool met = is_met(q, k, e);                                                                          \
-        const REAL likely = met ? exp(masked_score(left[i][j], q, k, e, keep, bias) - shift) : (REAL)0;            \
+        const REAL score = scaled(left[i][j], scale);                                                              \
+        const REAL likely = met ? exp(masked_score(score, q, k, e, keep, bias) - shift) : (REAL)0;                 \
         const bool is_left = IS_KEPT(kept, i, j);                                                                  \
         left[i][j] = is_left ? likely * kept_scale : (REAL)0;                                                      \
         by_scores[i][j] = is_left ? by_scores[i][j] * kept_scale : (REAL)0;                                        \

@@ -50,14 +50,12 @@ inline void multiply_fragments(float *d, const uint *a, const uint *b) {
 #define PREPARE(values, count)
 #endif
 #define MULTIPLY_ADD(sums, a, b) multiply_fragments(sums, a, b)
-#define UNIT 1.44269504f  // of scores: their exponentials are powers of two
-#define EXP(x) native_exp2(x)
+#define EXP(x) native_exp2((x) * 1.44269504f)
 
 #else
 
 #define PREPARE(values, count)
 #define MULTIPLY_ADD(sums, a, b) multiply_add(sums, a, b)
-#define UNIT 1.0f
 #define EXP(x) exp(x)  // the other is off by half a unit of x, which is of the weight's where x is -1
 
 // Each value to the nearest TF32 number, and what that leaves.
@@ -246,6 +244,23 @@ inline void add_weighted_lines(float (*sums)[4], float (*weights)[4], __local co
 #endif
 }
 
+// Weights as products round them. Divided by the sum of these, an output is a mean of values: its own rounding then is of
+// differences of the values, and so is that of gradients by scores, which are such differences.
+#define PARTS_f16(word, low, high)                                                                          \
+  asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }" : "=f"(low), "=f"(high) : "r"(word))
+#define PARTS_bf16(word, low, high) low = as_float(word << 16), high = as_float(word & 0xffff0000u)
+inline void round_weights(float (*weights)[4]) {
+#if NUMBERS_IN_WORD == 2
+  UNROLL for (int s = 0; s < STEPS; ++s)
+    UNROLL for (int c = 0; c < 4; c += 2) {
+      const uint word = as_uint(word_of(weights[s] + c));
+      JOIN(PARTS_, NUMBERS)(word, weights[s][c], weights[s][c + 1]);
+    }
+#elif TF32_PRODUCTS == 1
+  UNROLL for (int s = 0; s < STEPS; ++s) round_to_tf32((uint *)weights[s], 4);
+#endif
+}
+
 inline float of_quad(float value, const int other) {
   float result;
   asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=f"(result) : "f"(value), "r"(other));
@@ -345,17 +360,25 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
 #define OWN(s, c) (line + (c) / 2 * 8)
 #define STEP_KEY(s, c) (first_key + (s) * 8 + 2 * t + (c) % 2)
 #define STEP_QUERY(s, c) (first_query + (s) * 8 + 2 * t + (c) % 2)
-// In place of products of queries and keys, scores of UNIT less SHIFT(s, c); -inf of what does not meet. Plain: all meet, or
-// are own lines beyond those that are there, which nobody looks at.
+// A product of a query and a key as a score. Both passes round it alike, and fuse no difference with it: the largest score
+// less itself is 0.
+inline float scaled(const float product, const float scale) {
+  float score;
+  asm("mul.rn.f32 %0, %1, %2;" : "=f"(score) : "f"(product), "f"(scale));
+  return score;
+}
+
+// In place of products of queries and keys, scores less SHIFT(s, c); -inf of what does not meet. Plain: all meet, or are own
+// lines beyond those that are there, which nobody looks at.
 #define MAKE_SCORES(scores, q_of, k_of, plain, SHIFT)                                                     \
   if (plain) {                                                                                            \
-    EACH_SCORE scores[s][c] = scores[s][c] * (scale * UNIT) - SHIFT(s, c);                                \
+    EACH_SCORE scores[s][c] = scaled(scores[s][c], scale) - SHIFT(s, c);                                  \
   } else {                                                                                                \
     EACH_SCORE {                                                                                          \
       const int q = q_of(s, c), k = k_of(s, c);                                                           \
       const bool met = is_met(q, k, e);                                                                   \
       scores[s][c] =                                                                                      \
-          met ? masked_score(scores[s][c] * scale, q, k, e, keep, bias) * UNIT - SHIFT(s, c) : -INFINITY; \
+          met ? masked_score(scaled(scores[s][c], scale), q, k, e, keep, bias) - SHIFT(s, c) : -INFINITY; \
     }                                                                                                     \
   }
 
@@ -398,10 +421,9 @@ void flash_forward(FLASH_ARGS, BUFFER(RESULT, output), BUFFER(REAL, log_sums)) {
         results[d][2 * h + 1] *= factor;
       }
     }
-    EACH_SCORE {
-      scores[s][c] = EXP(scores[s][c] - shifts[c / 2]);
-      sums[c / 2] += scores[s][c];
-    }
+    EACH_SCORE scores[s][c] = EXP(scores[s][c] - shifts[c / 2]);
+    round_weights(scores);
+    EACH_SCORE sums[c / 2] += scores[s][c];
     if (e.threshold) {
       const uint kept = kept_ones(batch, OWN(0, 0), STEP_KEY(0, 0), false, e, seed, offset);
       EACH_SCORE scores[s][c] = IS_KEPT(kept, s, c) ? scores[s][c] * kept_scale : 0;
@@ -416,7 +438,7 @@ void flash_forward(FLASH_ARGS, BUFFER(RESULT, output), BUFFER(REAL, log_sums)) {
       results[d][2 * h + 1] /= divisor;
     }
     if (log_sums_buffer && share == 0 && t == 0 && q < e.queries)
-      log_sums_buffer[log_sums_start + batch * e.queries + q] = shift_of(tops[h]) / UNIT + log(sum);
+      log_sums_buffer[log_sums_start + batch * e.queries + q] = shift_of(tops[h]) + log(sum);
   }
   MARK_UNLESS(store_scaled(output_buffer + output_start, results, 1, batch, first, e.queries, e.value_columns), first, e.queries);
 }
@@ -461,7 +483,7 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
   float shifts[2], own_dots[2], results[WIDTHS][4];
   UNROLL for (int h = 0; h < 2; ++h) {
     const int q = min(OWN(0, 2 * h), e.queries - 1);
-    shifts[h] = shift_of(log_sums[q]) * UNIT;
+    shifts[h] = shift_of(log_sums[q]);
     own_dots[h] = dots[q];
   }
   CLEAR(results, WIDTHS);
@@ -528,7 +550,7 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
 #else
     CLEAR(by_scores, STEPS);
 #endif
-#define SHIFT(s, c) (shift_of(rows[step & 1][0][(s) * 8 + 2 * t + (c) % 2]) * UNIT)
+#define SHIFT(s, c) shift_of(rows[step & 1][0][(s) * 8 + 2 * t + (c) % 2])
 #define DOT(s, c) rows[step & 1][1][(s) * 8 + 2 * t + (c) % 2]
     MAKE_WEIGHTS(weights, by_scores, STEP_QUERY, OWN, ALL_QUERIES_MET, true, SHIFT, DOT);
 #if FLASH_BY_VALUE

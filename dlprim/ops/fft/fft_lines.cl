@@ -81,6 +81,7 @@ inline void write_element(__global REAL *out, const FftSide *side, long at, long
 #define IM(p, j) (p)[2 * (j) + 1]
 #define PASS_ARGS const FAST VALUE *restrict from, FAST VALUE *restrict to, const __global REAL *restrict roots, \
                   int n, int before
+#define PASS_VALUES from, to, roots, n, before
 
 // A pass of radix R (Stockham's order): transforms of R values `n / R` apart, after passes whose radices multiply to
 // `before`. Roots: cosines of exp(-2 pi i k / n), then sines.
@@ -114,6 +115,7 @@ inline void write_element(__global REAL *out, const FftSide *side, long at, long
 #define IM(p, j) (p)[((j) + n) * lanes + lane]
 #define PASS_ARGS const FAST VALUE *restrict from, FAST VALUE *restrict to, const __global REAL *restrict roots, \
                   int n, int before, int lanes
+#define PASS_VALUES from, to, roots, n, before, lanes
 
 #define PASS(R)                                                                                    \
   inline void pass_##R(PASS_ARGS) {                                                                \
@@ -142,17 +144,18 @@ PASS(8)
 PASS(11)
 PASS(13)
 
-#define RUN_PASS(radix, ...)               \
-  switch (radix) {                         \
-    case 2: pass_2(__VA_ARGS__); break;    \
-    case 3: pass_3(__VA_ARGS__); break;    \
-    case 4: pass_4(__VA_ARGS__); break;    \
-    case 5: pass_5(__VA_ARGS__); break;    \
-    case 7: pass_7(__VA_ARGS__); break;    \
-    case 8: pass_8(__VA_ARGS__); break;    \
-    case 11: pass_11(__VA_ARGS__); break;  \
-    case 13: pass_13(__VA_ARGS__); break;  \
+inline void run_pass(int radix, PASS_ARGS) {
+  switch (radix) {
+    case 2: pass_2(PASS_VALUES); break;
+    case 3: pass_3(PASS_VALUES); break;
+    case 4: pass_4(PASS_VALUES); break;
+    case 5: pass_5(PASS_VALUES); break;
+    case 7: pass_7(PASS_VALUES); break;
+    case 8: pass_8(PASS_VALUES); break;
+    case 11: pass_11(PASS_VALUES); break;
+    case 13: pass_13(PASS_VALUES); break;
   }
+}
 
 #define FFT_ARGS                                                                                          \
   BUFFER(const REAL, x), BUFFER(REAL, out), BUFFER(const REAL, roots), BUFFER(const REAL, in_factors),    \
@@ -397,7 +400,7 @@ __kernel void fft_lines(FFT_ARGS, BUFFER(REAL, fast)) {
   for (long tile = tiles * get_global_id(0) / get_global_size(0); tile < end; ++tile) {
     read_tile(from, x, in_factors, in_count, &g, tile * LINE_LANES);
     for (int pass = 0, before = 1; pass < g.passes; before *= g.radices[pass++]) {
-      RUN_PASS(g.radices[pass], from, to, roots, g.n, before)
+      run_pass(g.radices[pass], from, to, roots, g.n, before);
       FAST VALUE *swapped = from;
       from = to;
       to = swapped;
@@ -442,7 +445,7 @@ __kernel void fft_lines(FFT_ARGS, __local REAL *fast) {
   }
   for (int pass = 0, before = 1; pass < g.passes; before *= g.radices[pass++]) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    RUN_PASS(g.radices[pass], from, to, roots, n, before, lanes)
+    run_pass(g.radices[pass], from, to, roots, n, before, lanes);
     __local REAL *swapped = from;
     from = to;
     to = swapped;

@@ -62,42 +62,52 @@ inline void dft_8(VALUE *re, VALUE *im) {
   EXCHANGE(3, 6)
 }
 
-// An odd length. The factors of x[j] and x[R - j] are conjugates, so that both are taken together. The arguments are
-// the cosines and sines of 2 pi j / R for j = 0 … (R - 1) / 2.
-#define DFT_ODD(R, ...)                                                                                    \
-  inline void dft_##R(VALUE *re, VALUE *im) {                                                              \
-    const REAL table[2][R / 2 + 1] = __VA_ARGS__;                                                          \
-    VALUE re_sum[R / 2 + 1], im_sum[R / 2 + 1], re_apart[R / 2 + 1], im_apart[R / 2 + 1];                  \
-    const VALUE re_0 = re[0], im_0 = im[0];                                                                \
-    _Pragma("unroll") for (int j = 1; j <= R / 2; ++j) {                                                   \
-      re_sum[j] = re[j] + re[R - j], im_sum[j] = im[j] + im[R - j];                                        \
-      re_apart[j] = re[j] - re[R - j], im_apart[j] = im[j] - im[R - j];                                    \
-      re[0] += re_sum[j], im[0] += im_sum[j];                                                              \
-    }                                                                                                      \
-    _Pragma("unroll") for (int k = 1; k <= R / 2; ++k) {                                                   \
-      VALUE re_even = re_0, im_even = im_0, re_odd = 0, im_odd = 0;                                        \
-      _Pragma("unroll") for (int j = 1; j <= R / 2; ++j) {                                                 \
-        const int turns = j * k % R, is_late = turns > R / 2, angle = is_late ? R - turns : turns;         \
-        const REAL cosine = table[0][angle], sine = is_late ? -table[1][angle] : table[1][angle];          \
-        re_even += cosine * re_sum[j], im_even += cosine * im_sum[j];                                      \
-        re_odd += sine * re_apart[j], im_odd += sine * im_apart[j];                                        \
-      }                                                                                                    \
-      re[k] = re_even + im_odd, im[k] = im_even - re_odd;                                                  \
-      re[R - k] = re_even - im_odd, im[R - k] = im_even + re_odd;                                          \
-    }                                                                                                      \
+// The cosines and sines of 2 pi j / R for j = 0 … (R - 1) / 2, of odd lengths R.
+__constant REAL turns_3[2][2] = {
+    {1, -0.5},
+    {0, 0.86602540378443864676}};
+__constant REAL turns_5[2][3] = {
+    {1, 0.3090169943749474241, -0.8090169943749474241},
+    {0, 0.95105651629515357212, 0.58778525229247312917}};
+__constant REAL turns_7[2][4] = {
+    {1, 0.62348980185873353053, -0.22252093395631440429, -0.90096886790241912624},
+    {0, 0.78183148246802980871, 0.97492791218182360702, 0.43388373911755812048}};
+__constant REAL turns_11[2][6] = {
+    {1, 0.84125353283118116886, 0.41541501300188642553, -0.14231483827328514044, -0.65486073394528506406,
+    -0.95949297361449738989},
+    {0, 0.54064081745559758211, 0.90963199535451837141, 0.98982144188093273238, 0.75574957435425828377,
+    0.28173255684142969771}};
+__constant REAL turns_13[2][7] = {
+    {1, 0.8854560256532098959, 0.56806474673115580251, 0.12053668025532305335, -0.35460488704253562597,
+    -0.74851074817110109863, -0.97094181742605202716},
+    {0, 0.46472317204376854566, 0.82298386589365639458, 0.9927088740980539928, 0.93501624268541482344,
+    0.66312265824079520238, 0.23931566428755776715}};
+
+// An odd length. The factors of x[j] and x[R - j] are conjugates, so that both are taken together.
+#define DFT_ODD(R)                                                                                             \
+  inline void dft_##R(VALUE *re, VALUE *im) {                                                                  \
+    VALUE re_sum[R / 2 + 1], im_sum[R / 2 + 1], re_apart[R / 2 + 1], im_apart[R / 2 + 1];                      \
+    const VALUE re_0 = re[0], im_0 = im[0];                                                                    \
+    _Pragma("unroll") for (int j = 1; j <= R / 2; ++j) {                                                       \
+      re_sum[j] = re[j] + re[R - j], im_sum[j] = im[j] + im[R - j];                                            \
+      re_apart[j] = re[j] - re[R - j], im_apart[j] = im[j] - im[R - j];                                        \
+      re[0] += re_sum[j], im[0] += im_sum[j];                                                                  \
+    }                                                                                                          \
+    _Pragma("unroll") for (int k = 1; k <= R / 2; ++k) {                                                       \
+      VALUE re_even = re_0, im_even = im_0, re_odd = 0, im_odd = 0;                                            \
+      _Pragma("unroll") for (int j = 1; j <= R / 2; ++j) {                                                     \
+        const int turns = j * k % R, is_late = turns > R / 2, angle = is_late ? R - turns : turns;             \
+        const REAL cosine = turns_##R[0][angle], sine = is_late ? -turns_##R[1][angle] : turns_##R[1][angle];  \
+        re_even += cosine * re_sum[j], im_even += cosine * im_sum[j];                                          \
+        re_odd += sine * re_apart[j], im_odd += sine * im_apart[j];                                            \
+      }                                                                                                        \
+      re[k] = re_even + im_odd, im[k] = im_even - re_odd;                                                      \
+      re[R - k] = re_even - im_odd, im[R - k] = im_even + re_odd;                                              \
+    }                                                                                                          \
   }
 
-DFT_ODD(3, {{1, -0.5},
-         {0, 0.86602540378443864676}})
-DFT_ODD(5, {{1, 0.3090169943749474241, -0.8090169943749474241},
-         {0, 0.95105651629515357212, 0.58778525229247312917}})
-DFT_ODD(7, {{1, 0.62348980185873353053, -0.22252093395631440429, -0.90096886790241912624},
-         {0, 0.78183148246802980871, 0.97492791218182360702, 0.43388373911755812048}})
-DFT_ODD(11, {{1, 0.84125353283118116886, 0.41541501300188642553, -0.14231483827328514044,
-          -0.65486073394528506406, -0.95949297361449738989},
-         {0, 0.54064081745559758211, 0.90963199535451837141, 0.98982144188093273238,
-          0.75574957435425828377, 0.28173255684142969771}})
-DFT_ODD(13, {{1, 0.8854560256532098959, 0.56806474673115580251, 0.12053668025532305335,
-          -0.35460488704253562597, -0.74851074817110109863, -0.97094181742605202716},
-         {0, 0.46472317204376854566, 0.82298386589365639458, 0.9927088740980539928,
-          0.93501624268541482344, 0.66312265824079520238, 0.23931566428755776715}})
+DFT_ODD(3)
+DFT_ODD(5)
+DFT_ODD(7)
+DFT_ODD(11)
+DFT_ODD(13)

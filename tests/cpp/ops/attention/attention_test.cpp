@@ -177,9 +177,8 @@ struct Shape {
 };
 
 enum class Mask { none, hiding, added };
-constexpr double largest_drawn = 8;  // of samples
-constexpr AttentionKept all_kept[] = {AttentionKept::probabilities, AttentionKept::log_sums,
-                                      AttentionKept::nothing};
+constexpr std::initializer_list<AttentionKept> all_kept = {
+    AttentionKept::probabilities, AttentionKept::log_sums, AttentionKept::nothing};
 
 void append(std::vector<double>& all, const std::vector<double>& some) {
   all.insert(all.end(), some.begin(), some.end());
@@ -196,6 +195,12 @@ struct Numbers {
   }
 };
 
+double largest_of(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) largest = std::fmax(largest, std::isfinite(value) ? std::fabs(value) : 0);
+  return largest;
+}
+
 /** The gradients that are not rounded, each to its own. Rounding weights to TF32, by up to 2^-11, is up
  * to 1.6e-3 of the largest in gradients, through the rows' sums of output times its gradient (products
  * emulated in double on values drawn as here, 40 times each shape); or of their largest term, where those
@@ -203,10 +208,8 @@ struct Numbers {
 void expect_precise(const std::vector<double>& values, const std::vector<double>& expected, double relative,
                     double absolute, const Numbers& numbers, double largest_term = 0) {
   if (numbers.rounding() == 0) return expect_close(values, expected, relative, absolute);
-  double largest = largest_term;
-  for (const double value : expected)
-    largest = std::fmax(largest, std::isfinite(value) ? std::fabs(value) : 0);
-  expect_close(values, expected, 0, 8 * numbers.rounding() * largest);
+  expect_close(values, expected, 0,
+               8 * numbers.rounding() * std::fmax(largest_term, largest_of(expected)));
 }
 
 /** Changes what was drawn, in contiguous operands. */
@@ -215,7 +218,8 @@ using Change = std::function<void(std::vector<double>& query, std::vector<double
 
 /** Operands in any layout, with everything kept that may be, against the sums of every item. */
 void check_products(std::mt19937& random, const Shape& shape, Placement placement, Mask kind, bool is_causal,
-                    const Numbers& numbers = {}, const Change& change = {}) {
+                    const Numbers& numbers = {}, const Change& change = {},
+                    std::initializer_list<AttentionKept> all = all_kept) {
   const std::int64_t batch = shape.outer * shape.inner;
   // Scores of about one: where a softmax picks one key, gradients are what is left of differences.
   const double scale = 0.05 / std::sqrt(static_cast<double>(shape.columns));
@@ -285,14 +289,14 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
     attention_backward(queue, grad.tensor, nullptr, query.tensor, key.tensor, value.tensor, given_mask,
                        settings, keeps ? &likely : nullptr, has_sums ? &result : nullptr,
                        has_sums ? &sums : nullptr, gradients);
-    const double by_scaled = largest_term * scale * largest_drawn;
+    const double by_scaled = largest_term * scale * std::fmax(largest_of(query.values), largest_of(key.values));
     expect_precise(download_values(gradients.query), grad_query, 1e-4, 1e-4, numbers, by_scaled);
     expect_precise(download_values(gradients.key), grad_key, 1e-4, 1e-4, numbers, by_scaled);
     expect_precise(download_values(gradients.value), grad_value, 1e-4, 1e-4, numbers);
     if (by_mask)
       expect_precise(download_values(gradients.mask), grad_scores, 1e-4, 1e-4, numbers, largest_term);
   };
-  for (const AttentionKept kept : all_kept) check_keeping(kept, numbers.dtype);
+  for (const AttentionKept kept : all) check_keeping(kept, numbers.dtype);
   if (numbers.dtype != compute_dtype(numbers.dtype))
     check_keeping(AttentionKept::log_sums, compute_dtype(numbers.dtype));
 }
@@ -350,6 +354,30 @@ TEST(Attention, EveryImplementationAtTheEdgesOfBlocks) {
         check_products(random, {1, 2, 131, 70, 160, 256}, Placement::contiguous, Mask::hiding, true, {dtype});
       }
     });
+}
+
+// Scores of ten millions, of which float32 keeps no fractions: a query picks one key, whose weight is 1, in both passes.
+// Scores that are stored have 16 bits where the operands do; kernels that keep theirs have them in float32.
+TEST(Attention, LargeScores) {
+  const auto check = [](const Numbers& numbers, std::initializer_list<AttentionKept> all) {
+    std::mt19937 random(10);
+    for (const bool is_causal : {false, true})
+      check_products(random, {1, 2, 70, 131, 64, 40}, Placement::contiguous, Mask::none, is_causal, numbers,
+                     [](auto& query, auto& key, auto&, auto&) {
+                       for (double& value : query) value *= 4096;
+                       for (double& value : key) value *= 1024;
+                     }, all);
+  };
+  for (const char* family : {"attention_forward", "attention_backward"})
+    for_each_implementation(family, [&] {
+      check({}, all_kept);
+      check({DType::float32, MatmulPrecision::high}, all_kept);
+    });
+  for (const DType dtype : {DType::bfloat16, DType::float16}) {
+    const Tensor operand = device().queue().scratch({2, 70, 64}, dtype);
+    if (attention_kept(operand, operand, operand, false) == AttentionKept::log_sums)
+      check({dtype}, {AttentionKept::log_sums});
+  }
 }
 
 // A number that is infinite, NaN or rounds to an infinity (3.4e38, in TF32) reaches the results that plain

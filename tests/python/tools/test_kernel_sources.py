@@ -1,0 +1,18 @@
+"""What OpenCL C lacks and some compilers take all the same: a kernel has to build with those that do not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+KERNELS = sorted((Path(__file__).parents[3] / "dlprim").rglob("*.cl"))
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.name)
+def test_no_variadic_macros(path):
+    """PoCL's compiler takes them, NVIDIA's refuses them, as OpenCL C 1.2 (6.9.e) does."""
+    assert not re.findall(r"#define\s+\w+\([^)]*\.\.\.\)|__VA_ARGS__", path.read_text())
+
+
+def test_there_are_kernels():
+    assert len(KERNELS) > 50
