@@ -244,23 +244,6 @@ inline void add_weighted_lines(float (*sums)[4], float (*weights)[4], __local co
 #endif
 }
 
-// Weights as products round them. Divided by the sum of these, an output is a mean of values: its own rounding then is of
-// differences of the values, and so is that of gradients by scores, which are such differences.
-#define PARTS_f16(word, low, high)                                                                          \
-  asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }" : "=f"(low), "=f"(high) : "r"(word))
-#define PARTS_bf16(word, low, high) low = as_float(word << 16), high = as_float(word & 0xffff0000u)
-inline void round_weights(float (*weights)[4]) {
-#if NUMBERS_IN_WORD == 2
-  UNROLL for (int s = 0; s < STEPS; ++s)
-    UNROLL for (int c = 0; c < 4; c += 2) {
-      const uint word = as_uint(word_of(weights[s] + c));
-      JOIN(PARTS_, NUMBERS)(word, weights[s][c], weights[s][c + 1]);
-    }
-#elif TF32_PRODUCTS == 1
-  UNROLL for (int s = 0; s < STEPS; ++s) round_to_tf32((uint *)weights[s], 4);
-#endif
-}
-
 inline float of_quad(float value, const int other) {
   float result;
   asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=f"(result) : "f"(value), "r"(other));
@@ -421,9 +404,10 @@ void flash_forward(FLASH_ARGS, BUFFER(RESULT, output), BUFFER(REAL, log_sums)) {
         results[d][2 * h + 1] *= factor;
       }
     }
-    EACH_SCORE scores[s][c] = EXP(scores[s][c] - shifts[c / 2]);
-    round_weights(scores);
-    EACH_SCORE sums[c / 2] += scores[s][c];
+    EACH_SCORE {
+      scores[s][c] = EXP(scores[s][c] - shifts[c / 2]);
+      sums[c / 2] += scores[s][c];
+    }
     if (e.threshold) {
       const uint kept = kept_ones(batch, OWN(0, 0), STEP_KEY(0, 0), false, e, seed, offset);
       EACH_SCORE scores[s][c] = IS_KEPT(kept, s, c) ? scores[s][c] * kept_scale : 0;

@@ -55,14 +55,6 @@ INLINED float ROUNDED_float16(float x) {
 #define AVAILABLE(name, element) some_##name[part]
 #endif
 
-// Compilers for GPUs contract a product of one step of a chain with a sum of another. Those for CPUs do so within a
-// step alone.
-#if IS_CHAIN && !SHAPE_CPU
-#define APART _Pragma("OPENCL FP_CONTRACT OFF")
-#else
-#define APART
-#endif
-
 #define FLAT_AT(k) i
 
 __kernel void FLAT(PARAMETERS const int variant, const index_t numel, const index_t chunk) {
