@@ -11,9 +11,10 @@ CMAKE_ARGS="${CMAKE_ARGS:-} -DTAPECL_WARNINGS_AS_ERRORS=ON" ./setup.sh --torch -
 
 cpp=0 python=0
 { cmake --preset release && cmake --build --preset release && ctest --preset release --verbose; } || cpp=1
-.venv/bin/python -m pytest --numprocesses 2 --dist loadfile --max-worker-restart 0 "$@" || python=1
-if ((cpp)); then
-  echo "The C++ part failed, before the Python part:"
-  grep --text --after-context=8 ': Failure$\|^\[  FAILED  \]' build/release/Testing/Temporary/LastTest.log || true
+if ((cpp)); then  # what pytest's last lines repeat (tests/python/conftest.py)
+  log=build/release/Testing/Temporary/LastTest.log
+  export CPP_FAILURES=$(printf 'The C++ part failed:\n'
+    grep --text --no-messages --after-context=8 ': Failure$\|^\[  FAILED  \]\|^Test Failed\|Timeout' $log | head -100)
 fi
+.venv/bin/python -m pytest --numprocesses 2 --dist loadfile --max-worker-restart 0 "$@" || python=1
 exit $((cpp || python))

@@ -9,6 +9,15 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
+// At the start of a function: its products are rounded before they are added. Compilers for GPUs contract a product of one
+// statement with a sum of another, those for CPUs within an expression alone; so a row of the pointwise table has the same
+// bits alone, within a chain and behind a norm.
+#if SHAPE_CPU
+#define APART
+#else
+#define APART _Pragma("OPENCL FP_CONTRACT OFF")
+#endif
+
 // A tensor argument: a buffer and the element its data starts at. BIND gives a plain pointer to that element.
 #define BUFFER(type, name) __global type *restrict name##_buffer, const ulong name##_start
 #define BIND(type, name) __global type *restrict name = name##_buffer + name##_start

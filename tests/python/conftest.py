@@ -35,6 +35,8 @@ def pytest_runtest_setup(item):
 def pytest_terminal_summary(terminalreporter):
     for line in lines_of_skips(terminalreporter.stats.get("skipped", [])):
         terminalreporter.write_line(line, yellow=True)
+    if failures := os.environ.get("CPP_FAILURES"):  # test.sh's, which ran them before
+        terminalreporter.write_line(failures, red=True)
 
 
 @pytest.fixture(scope="session")

@@ -58,8 +58,8 @@ std::int64_t next_smooth(std::int64_t n) {
 std::int64_t longest_line(const DeviceInfo& device, DType dtype) {
   constexpr std::int64_t longest = 4096;
   if (device.runs_cpu_kernels()) return longest;
-  // Two buffers of complex numbers, beside the places of the lines. They are an argument, which Hopper gives no more
-  // memory than it says (as against usable_local_memory, of what kernels declare).
+  // Two buffers of complex numbers, beside the places of the lines. They are an argument, which Hopper gives
+  // no more memory than it says (as against usable_local_memory, of what kernels declare).
   const auto usable = static_cast<std::int64_t>(device.local_memory) - 2048;
   return std::clamp<std::int64_t>(usable / (4 * static_cast<std::int64_t>(size_of(dtype))), 16, longest);
 }

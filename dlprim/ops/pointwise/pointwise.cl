@@ -7,7 +7,6 @@
 //   PER_ITEM        elements that an item takes in shape simt
 //   ROUNDED         what a stored value is when it is read again
 //   PARAMETERS      kernel parameters: the tensors, then numbers
-//   IS_CHAIN        whether expressions are several steps (chain.h)
 //   VARIANTS(AT)    the cases of a switch, one for each variant; AT(k) is the index into the k-th tensor
 // One kernel for all variants, since a kernel costs PoCL three times as much to build as a loop in it does.
 #include "core/in_vectors.cl"

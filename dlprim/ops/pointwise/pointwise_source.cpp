@@ -38,7 +38,8 @@ bool exists(const PointwiseVariant& variant, bool has_float64) {
   const DType result = variant.output_dtype();
   if (real_dtype(result) == DType::float64 && !has_float64) return false;
   if (!is_complex(variant.dtype)) return !is_complex(result);
-  return (result == variant.dtype || result == DType::boolean) && has_complex_form(expression.outputs.front());
+  return (result == variant.dtype || result == DType::boolean) &&
+         has_complex_form(expression.outputs.front());
 }
 
 /** The text of the result, and its type. */
@@ -132,12 +133,11 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool 
       "\n#define T_LANES ", 64 / size_of(compute), "\n#define T_IS_FLOATING ", !is_integral(dtype),
       "\ntypedef ", wide_index ? "long" : "int", " index_t;\n", expanded_source("ops/pointwise/functions.cl"),
       is_complex(dtype) ? expanded_source("ops/pointwise/complex.cl") + "#undef T\n#define T C\n" : "",
-      "\n#define FLAT ", program.name(),
-      "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,
-      "\n#define PER_ITEM ", elements_per_item, "\n#define IS_CHAIN ",
-      !program.expressions().front().statements.empty(), "\n#define ROUNDED ROUNDED_", name(dtype),
-      "\n#define PARAMETERS ", checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots),
-      "\n#define VARIANTS(AT) ", variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
+      "\n#define FLAT ", program.name(), "_flat\n#define STRIDED ", program.name(),
+      "_strided\n#define OPERANDS ", slots.inputs + slots.outputs, "\n#define PER_ITEM ", elements_per_item,
+      "\n#define ROUNDED ROUNDED_", name(dtype), "\n#define PARAMETERS ",
+      checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots), "\n#define VARIANTS(AT) ",
+      variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
 }
 
 }  // namespace dlprim

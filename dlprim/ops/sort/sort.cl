@@ -1,7 +1,7 @@
 // Stable sorting of rows by radix: values become unsigned keys whose order is the values' order, and pairs of key and
 // position are put in order digit by digit, the lowest first. Macro: KEY_BITS, 32 or 64.
 // A row is cut in blocks. A pass counts every block's digits, sums the counts (sums_before), and moves every pair to where
-// its digit and block begin. Shape cpu: a work item takes a block; shape simt: a work group does.
+// its digit and block begin. Shape cpu: a work item takes a block; shape simt: a work group does (sort_simt.cl).
 #include "core/common.cl"
 #include "ops/sort/sort_shared.h"
 #include "ops/sort/work.cl"
@@ -12,11 +12,6 @@ typedef ulong key_t;
 typedef uint key_t;
 #endif
 
-#if SHAPE_CPU
-#define DIGIT_BITS CPU_DIGIT_BITS
-#else
-#define DIGIT_BITS SIMT_DIGIT_BITS
-#endif
 #define DIGITS (1 << DIGIT_BITS)
 #define DIGIT(key) ((int)((key) >> shift) & (DIGITS - 1))
 
@@ -146,61 +141,5 @@ __kernel void move_pairs(BUFFER(const key_t, keys), BUFFER(const int, order), BU
 }
 
 #else
-
-__kernel void count_digits(BUFFER(const key_t, keys), BUFFER(int, counts), const int n, const long parts, const int blocks,
-                           const int block_size, const int shift) {
-  BIND(const key_t, keys);
-  BIND(int, counts);
-  __local int count[DIGITS];
-  const int item = get_local_id(0), group = get_local_size(0);
-  const long part = get_group_id(0), row = part / blocks;
-  const int block = part - row * blocks;
-  const int first = block * block_size, end = min(n, first + block_size);
-  for (int d = item; d < DIGITS; d += group) count[d] = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int i = first + item; i < end; i += group) atomic_inc(&count[DIGIT(keys[row * n + i])]);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int d = item; d < DIGITS; d += group) counts[(row * DIGITS + d) * blocks + block] = count[d];
-}
-
-// A work item takes a stretch of the block. `ranks` [DIGITS, items] holds where in the block, sorted by digit, the next
-// pair of that digit and item stands.
-__kernel void move_pairs(BUFFER(const key_t, keys), BUFFER(const int, order), BUFFER(const int, starts),
-                         BUFFER(key_t, moved_keys), BUFFER(int, moved_order), const int n, const long parts,
-                         const int blocks, const int block_size, const int shift, __local int *ranks, __local int *sums) {
-  BIND(const key_t, keys);
-  BIND(const int, order);
-  BIND(const int, starts);
-  BIND(key_t, moved_keys);
-  BIND(int, moved_order);
-  __local int offset[DIGITS];  // from a rank in the block to a place in the row
-  const int item = get_local_id(0), group = get_local_size(0);
-  const long part = get_group_id(0), row = part / blocks;
-  const int block = part - row * blocks;
-  const int stretch = block_size / group;
-  const int first = min(n, block * block_size + item * stretch), end = min(n, first + stretch);
-  for (int d = 0; d < DIGITS; ++d) ranks[d * group + item] = 0;
-  for (int i = first; i < end; ++i) ++ranks[DIGIT(keys[row * n + i]) * group + item];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  int own = 0;
-  for (int d = 0; d < DIGITS; ++d) {
-    const int count = ranks[item * DIGITS + d];
-    ranks[item * DIGITS + d] = own;
-    own += count;
-  }
-  const int before = sum_before(sums, own);
-  for (int d = 0; d < DIGITS; ++d) ranks[item * DIGITS + d] += before;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int d = item; d < DIGITS; d += group)
-    offset[d] = starts[(row * DIGITS + d) * blocks + block] - ranks[d * group];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int i = first; i < end; ++i) {
-    const key_t key = keys[row * n + i];
-    const int digit = DIGIT(key);
-    const long to = row * n + offset[digit] + ranks[digit * group + item]++;
-    moved_keys[to] = key;
-    moved_order[to] = order_buffer ? order[row * n + i] : i;
-  }
-}
-
+#include "ops/sort/sort_simt.cl"
 #endif

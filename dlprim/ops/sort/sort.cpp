@@ -15,8 +15,9 @@ namespace {
 
 constexpr const char* file = "ops/sort/sort.cl";
 constexpr std::int64_t short_row = 128;  // up to here every element counts those before it
-constexpr int simt_stretch = 8;          // pairs of a block that a work item moves
 constexpr std::int64_t least_cpu_block = 8192;
+constexpr std::int64_t few_blocks = 64;  // whose counts of a digit a work item sums by itself
+constexpr std::int64_t digits = 1 << DIGIT_BITS;
 
 Defines key_defines(int key_bits) {
   return Defines().set("KEY_BITS", key_bits);
@@ -31,7 +32,7 @@ struct Blocks {
 
 Blocks cut(const Queue& queue, const Dims& shape) {
   const DeviceInfo& info = queue.device().info();
-  Blocks blocks{shape[0], shape[1], work_group(queue.device().info()) * simt_stretch, 0};
+  Blocks blocks{shape[0], shape[1], work_group(queue.device().info()) * SIMT_STRETCH, 0};
   if (info.runs_cpu_kernels()) {
     const std::int64_t wanted = 4 * info.compute_units / blocks.rows;
     const std::int64_t count =
@@ -49,33 +50,22 @@ class Passes {
       : queue_(queue),
         defines_(key_defines(key_bits)),
         cpu_(queue.device().info().runs_cpu_kernels()),
-        digit_bits_(cpu_ ? CPU_DIGIT_BITS : SIMT_DIGIT_BITS),
         blocks_(cut(queue, keys.shape)),
         keys_(keys),
         other_keys_(queue.scratch(keys.shape, keys.dtype)),
-        other_order_(queue.scratch(keys.shape, DType::int32)),
-        counts_(
-            queue.scratch({blocks_.rows, (std::int64_t{1} << digit_bits_) * blocks_.count}, DType::int32)) {}
+        other_order_(queue.scratch(keys.shape, DType::int32)) {
+    if (cpu_ || blocks_.count > 1)
+      counts_ = queue.scratch({blocks_.rows, digits * blocks_.count}, DType::int32);
+    if (!cpu_ && blocks_.count > 1) totals_ = queue.scratch({blocks_.rows * digits}, DType::int32);
+  }
 
   /** Sorts by the lowest `bits` of the keys. */
   void run(int bits) {
-    for (int shift = 0; shift < bits; shift += digit_bits_) {
-      const auto n = static_cast<cl_int>(blocks_.n);
-      const cl_long parts = blocks_.parts();
-      const auto count = static_cast<cl_int>(blocks_.count), size = static_cast<cl_int>(blocks_.size);
-      queue_.launch(queue_.kernel(file, "count_digits", defines_), range(), keys_, counts_, n, parts, count,
-                    size, cl_int{shift});
-      sums_before(queue_, file, defines_, counts_, nullptr);
-      Kernel& move = queue_.kernel(file, "move_pairs", defines_);
-      const Optional order{order_.defined() ? &order_ : nullptr};
-      if (cpu_) {
-        queue_.launch(move, range(), keys_, order, counts_, other_keys_, other_order_, n, parts, count, size,
-                      cl_int{shift});
-      } else {
-        const auto items = static_cast<std::size_t>(work_group(queue_.device().info())) * sizeof(cl_int);
-        queue_.launch(move, range(), keys_, order, counts_, other_keys_, other_order_, n, parts, count, size,
-                      cl_int{shift}, LocalMemory{items << digit_bits_}, LocalMemory{items});
-      }
+    for (int shift = 0; shift < bits; shift += DIGIT_BITS) {
+      if (cpu_)
+        pass_on_cpu(shift);
+      else
+        pass(shift, std::min<int>(DIGIT_BITS, bits - shift));
       std::swap(keys_, other_keys_);
       std::swap(order_, other_order_);
       if (!other_order_.defined()) other_order_ = queue_.scratch(keys_.shape, DType::int32);
@@ -85,18 +75,53 @@ class Passes {
   const Tensor& order() const { return order_; }
 
  private:
-  Range range() const {
-    return cpu_ ? share_range(queue_, blocks_.parts(), blocks_.size)
-                : Range::groups(work_group(queue_.device().info()), blocks_.parts());
+  void pass_on_cpu(int shift) {
+    const Range range = share_range(queue_, blocks_.parts(), blocks_.size);
+    const auto n = static_cast<cl_int>(blocks_.n), count = static_cast<cl_int>(blocks_.count),
+               size = static_cast<cl_int>(blocks_.size);
+    const cl_long parts = blocks_.parts();
+    queue_.launch(kernel("count_digits"), range, keys_, counts_, n, parts, count, size, cl_int{shift});
+    sums_before(queue_, file, defines_, counts_, nullptr);
+    queue_.launch(kernel("move_pairs"), range, keys_, order_so_far(), counts_, other_keys_, other_order_, n,
+                  parts, count, size, cl_int{shift});
   }
+
+  void pass(int shift, int bits) {
+    const int group = work_group(queue_.device().info());
+    const Range range = Range::groups(group, blocks_.parts());
+    const auto n = static_cast<cl_int>(blocks_.n), count = static_cast<cl_int>(blocks_.count);
+    const cl_long parts = blocks_.parts();
+    if (counts_.defined()) {
+      queue_.launch(kernel("count_digits"), range, keys_, counts_, n, parts, count, cl_int{shift});
+      sum_counts();
+    }
+    const std::size_t words = static_cast<std::size_t>(group) * (SIMT_STRETCH + 1) * sizeof(cl_uint);
+    const std::size_t sums = static_cast<std::size_t>(group) * (1 << DIGIT_BITS / 2) * sizeof(cl_ushort);
+    queue_.launch(kernel("move_pairs"), range, keys_, order_so_far(), Optional{defined(counts_)},
+                  Optional{defined(totals_)}, other_keys_, other_order_, n, parts, count, cl_int{shift},
+                  cl_int{bits}, LocalMemory{words}, LocalMemory{sums});
+  }
+
+  /** Of each digit, over the blocks. */
+  void sum_counts() {
+    if (blocks_.count > few_blocks)
+      return sums_before(queue_, file, defines_, counts_.reshaped({blocks_.rows * digits, blocks_.count}),
+                         &totals_);
+    const cl_long rows = blocks_.rows * digits;
+    queue_.launch(kernel("sums_of_few"), share_range(queue_, rows), counts_, totals_, rows,
+                  static_cast<cl_int>(blocks_.count));
+  }
+
+  static const Tensor* defined(const Tensor& t) { return t.defined() ? &t : nullptr; }
+  Kernel& kernel(const char* name) const { return queue_.kernel(file, name, defines_); }
+  Optional order_so_far() const { return Optional{defined(order_)}; }
 
   Queue& queue_;
   const Defines defines_;
   const bool cpu_;
-  const int digit_bits_;
   const Blocks blocks_;
   Tensor keys_, order_, other_keys_, other_order_;
-  const Tensor counts_;
+  Tensor counts_, totals_;  // undefined where a row is one block of a work group
 };
 
 }  // namespace

@@ -177,8 +177,8 @@ struct Shape {
 };
 
 enum class Mask { none, hiding, added };
-constexpr std::initializer_list<AttentionKept> all_kept = {
-    AttentionKept::probabilities, AttentionKept::log_sums, AttentionKept::nothing};
+constexpr std::initializer_list<AttentionKept> all_kept = {AttentionKept::probabilities,
+                                                           AttentionKept::log_sums, AttentionKept::nothing};
 
 void append(std::vector<double>& all, const std::vector<double>& some) {
   all.insert(all.end(), some.begin(), some.end());
@@ -208,8 +208,7 @@ double largest_of(const std::vector<double>& values) {
 void expect_precise(const std::vector<double>& values, const std::vector<double>& expected, double relative,
                     double absolute, const Numbers& numbers, double largest_term = 0) {
   if (numbers.rounding() == 0) return expect_close(values, expected, relative, absolute);
-  expect_close(values, expected, 0,
-               8 * numbers.rounding() * std::fmax(largest_term, largest_of(expected)));
+  expect_close(values, expected, 0, 8 * numbers.rounding() * std::fmax(largest_term, largest_of(expected)));
 }
 
 /** Changes what was drawn, in contiguous operands. */
@@ -289,7 +288,8 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
     attention_backward(queue, grad.tensor, nullptr, query.tensor, key.tensor, value.tensor, given_mask,
                        settings, keeps ? &likely : nullptr, has_sums ? &result : nullptr,
                        has_sums ? &sums : nullptr, gradients);
-    const double by_scaled = largest_term * scale * std::fmax(largest_of(query.values), largest_of(key.values));
+    const double by_scaled =
+        largest_term * scale * std::fmax(largest_of(query.values), largest_of(key.values));
     expect_precise(download_values(gradients.query), grad_query, 1e-4, 1e-4, numbers, by_scaled);
     expect_precise(download_values(gradients.key), grad_key, 1e-4, 1e-4, numbers, by_scaled);
     expect_precise(download_values(gradients.value), grad_value, 1e-4, 1e-4, numbers);
@@ -356,17 +356,20 @@ TEST(Attention, EveryImplementationAtTheEdgesOfBlocks) {
     });
 }
 
-// Scores of ten millions, of which float32 keeps no fractions: a query picks one key, whose weight is 1, in both passes.
-// Scores that are stored have 16 bits where the operands do; kernels that keep theirs have them in float32.
+// Scores of ten millions, of which float32 keeps no fractions: a query picks one key, whose weight is 1, in
+// both passes. Scores that are stored have 16 bits where the operands do; kernels that keep theirs have them
+// in float32.
 TEST(Attention, LargeScores) {
   const auto check = [](const Numbers& numbers, std::initializer_list<AttentionKept> all) {
     std::mt19937 random(10);
     for (const bool is_causal : {false, true})
-      check_products(random, {1, 2, 70, 131, 64, 40}, Placement::contiguous, Mask::none, is_causal, numbers,
-                     [](auto& query, auto& key, auto&, auto&) {
-                       for (double& value : query) value *= 4096;
-                       for (double& value : key) value *= 1024;
-                     }, all);
+      check_products(
+          random, {1, 2, 70, 131, 64, 40}, Placement::contiguous, Mask::none, is_causal, numbers,
+          [](auto& query, auto& key, auto&, auto&) {
+            for (double& value : query) value = std::round(4 * value) * 1024;  // of few bits, in TF32 too
+            for (double& value : key) value = std::round(4 * value) * 256;
+          },
+          all);
   };
   for (const char* family : {"attention_forward", "attention_backward"})
     for_each_implementation(family, [&] {

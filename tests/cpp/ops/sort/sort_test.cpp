@@ -59,7 +59,8 @@ TEST(Sort, RowsOfEveryDtypeKeepTheOrderOfEqualElements) {
                             DType::int32, DType::int16, DType::int8, DType::uint8, DType::boolean}) {
     if (!supports(dtype)) continue;
     // Short rows, and long ones, which are sorted by digits.
-    for (const Dims& shape : {Dims{3, 1}, Dims{5, 17}, Dims{2, 128}, Dims{3, 129}, Dims{2, 1000}}) {
+    for (const Dims& shape : {Dims{3, 1}, Dims{5, 17}, Dims{2, 128}, Dims{3, 129}, Dims{2, 1000},
+                              Dims{2, 2048}, Dims{3, 2049}, Dims{1, 70000}}) {
       const Sample x = sample(random, dtype, shape, Placement::contiguous);
       check(x.tensor, x.values);
     }
@@ -108,8 +109,8 @@ TEST(Sort, TheEndsOf64Bits) {
 TEST(Sort, KeysBelowABound) {
   std::mt19937 random(2);
   Queue& queue = device().queue();
-  for (const std::int64_t bound : {1, 2, 255, 256, 257, 70000})
-    for (const std::size_t n : {std::size_t{1}, std::size_t{33}, std::size_t{9000}}) {
+  for (const std::int64_t bound : {1, 2, 16, 17, 255, 256, 257, 70000})
+    for (const std::size_t n : {std::size_t{1}, std::size_t{33}, std::size_t{9000}, std::size_t{300000}}) {
       std::vector<double> keys(n);
       for (double& key : keys)
         key = static_cast<double>(std::uniform_int_distribution<std::int64_t>(0, bound - 1)(random));
