@@ -69,9 +69,9 @@ void require_dtypes(const char* op, const Arguments&... arguments) {
 
 /** First line of a function that is another form of a row: its name, the call that is made again, and these.
  */
-#define ENTER_ROW(name, call_again, ...)                                      \
-  INTERCEPT_OPERATOR(#name, call_again, __VA_ARGS__);                         \
-  ANNOUNCE_ROW(#name, name, __VA_ARGS__);                                     \
+#define ENTER_ROW(name, call_again, ...)              \
+  INTERCEPT_OPERATOR(#name, call_again, __VA_ARGS__); \
+  ANNOUNCE_ROW(#name, name, __VA_ARGS__);             \
   ::ocl::require_dtypes<::ocl::takes_complex::name>(#name, __VA_ARGS__)
 
 /** First line of an operator that is a row: its name and its parameters, in order. */

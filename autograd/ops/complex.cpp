@@ -15,9 +15,9 @@ void require_complex(const char* op, const Tensor& a) {
 }
 
 void require_parts(const char* op, const Tensor& a, const Tensor& b) {
-  require<TypeError>(a.dtype() == b.dtype() && (a.dtype() == DType::float32 || a.dtype() == DType::float64), op,
-                     ": expected both inputs to be float32 or both float64, got ", name(a.dtype()), " and ",
-                     name(b.dtype()));
+  require<TypeError>(a.dtype() == b.dtype() && (a.dtype() == DType::float32 || a.dtype() == DType::float64),
+                     op, ": expected both inputs to be float32 or both float64, got ", name(a.dtype()),
+                     " and ", name(b.dtype()));
   require(a.device() == b.device(), op, ": expected all tensors on one device");
 }
 
@@ -46,8 +46,8 @@ Tensor size_of_complex(const Tensor& a) {
   static const dlprim::PointwiseExpression& hypot = dlprim::forward_expression(dlprim::pointwise_op("hypot"));
   const DType dtype = real_dtype(a.dtype());
   const dlprim::Tensor sizes = dlprim::Tensor::empty(*a.device(), a.shape(), dtype);
-  dlprim::pointwise(a.device()->queue(), hypot, dtype, {dlprim::part_of(a.data(), 0), dlprim::part_of(a.data(), 1)}, {},
-                    {sizes});
+  dlprim::pointwise(a.device()->queue(), hypot, dtype,
+                    {dlprim::part_of(a.data(), 0), dlprim::part_of(a.data(), 1)}, {}, {sizes});
   return record("AbsBackward", {a}, sizes, [&] {
     return [a = SavedTensor(a)](const TensorList& g) { return TensorList{g[0] * sgn(a.input(0))}; };
   });
@@ -80,10 +80,11 @@ Tensor complex(const Tensor& real_part, const Tensor& imaginary_part) {
   ENTER_OPERATOR(complex, real_part, imaginary_part);
   require_parts("complex", real_part, imaginary_part);
   const Dims shape = dlprim::broadcast_shapes(real_part.shape(), imaginary_part.shape(), "complex");
-  const dlprim::Tensor result = written(
-      real_part, shape, complex_dtype(real_part.dtype()), [&](auto& queue, int part, const dlprim::Tensor& to) {
-        dlprim::copy(queue, (part == 0 ? real_part : imaginary_part).data().expanded(shape), to);
-      });
+  const dlprim::Tensor result =
+      written(real_part, shape, complex_dtype(real_part.dtype()),
+              [&](auto& queue, int part, const dlprim::Tensor& to) {
+                dlprim::copy(queue, (part == 0 ? real_part : imaginary_part).data().expanded(shape), to);
+              });
   return record("ComplexBackward", {real_part, imaginary_part}, result, [&] {
     return [first = real_part.shape(), second = imaginary_part.shape()](const TensorList& g) {
       return TensorList{gradient_is_wanted(0) ? sum_to_shape(real(g[0]), first) : Tensor(),
@@ -114,19 +115,19 @@ Tensor view_as_complex(const Tensor& a) {
                      "view_as_complex: expected float32 or float64, got ", name(a.dtype()));
   require(a.dim() > 0 && a.size(-1) == 2, "view_as_complex: expected a last dimension of size 2, got shape ",
           a.shape());
-  require(a.strides()[a.dim() - 1] == 1, "view_as_complex: expected a last dimension of stride 1, got strides ",
-          a.strides());
+  require(a.strides()[a.dim() - 1] == 1,
+          "view_as_complex: expected a last dimension of stride 1, got strides ", a.strides());
   dlprim::Tensor viewed = a.data();
   viewed.dtype = complex_dtype(a.dtype());
   viewed.shape.erase(a.dim() - 1);
   viewed.strides.erase(a.dim() - 1);
   for (int d = 0; d < viewed.rank(); ++d) viewed.strides[d] /= 2;
-  require(has_even_places(a.data()), "view_as_complex: the pairs of a tensor of strides ", a.strides(), " and offset ",
-          a.data().offset, " do not lie as complex numbers do: all but the last stride must be even");
+  require(has_even_places(a.data()), "view_as_complex: the pairs of a tensor of strides ", a.strides(),
+          " and offset ", a.data().offset,
+          " do not lie as complex numbers do: all but the last stride must be even");
   viewed.offset /= 2;
-  Tensor result = record("ViewAsComplexBackward", {a}, viewed, [&] {
-    return [](const TensorList& g) { return TensorList{view_as_real(g[0])}; };
-  });
+  Tensor result = record("ViewAsComplexBackward", {a}, viewed,
+                         [&] { return [](const TensorList& g) { return TensorList{view_as_real(g[0])}; }; });
   mark_view(result, a);
   return result;
 }

@@ -6,9 +6,9 @@
 namespace ocl {
 
 // Complex numbers. Rows of the pointwise table compute them where their expressions mean something for them
-// (dlprim/ops/pointwise/complex.cl). Other operators are made of operators on the parts, whose gradients are theirs. A
-// gradient of a real result with respect to z is that of the real part plus i times that of the imaginary one, as in
-// PyTorch. Throw TypeError for dtypes.
+// (dlprim/ops/pointwise/complex.cl). Other operators are made of operators on the parts, whose gradients are
+// theirs. A gradient of a real result with respect to z is that of the real part plus i times that of the
+// imaginary one, as in PyTorch. Throw TypeError for dtypes.
 
 #include "autograd/ops/declare.def"
 
@@ -16,8 +16,8 @@ namespace ocl {
 
 #include "autograd/ops/declare_end.def"
 
-/** `operation` of the parts, a last dimension of 2: what is linear with real factors and leaves that dimension
- * alone. */
+/** `operation` of the parts, a last dimension of 2: what is linear with real factors and leaves that
+ * dimension alone. */
 template <class Operation>
 Tensor on_pairs(const Tensor& a, const Operation& operation) {
   return view_as_complex(operation(view_as_real(a)));

@@ -39,9 +39,10 @@ void check_tape(const char* op, const Tensor& target, const TensorList& inputs) 
   require<AutogradError>(!(impl.base.defined() && impl.base.is_leaf() && impl.base.requires_grad()), op,
                          ": a view of a leaf Variable that requires grad is being used in an in-place "
                          "operation.");
-  require<AutogradError>(!impl.base.defined() || impl.base.dtype() == target.dtype(), op,
-                         ": a write to the parts of complex numbers cannot be recorded; write complex numbers, or "
-                         "make them of their parts by complex()");
+  require<AutogradError>(
+      !impl.base.defined() || impl.base.dtype() == target.dtype(), op,
+      ": a write to the parts of complex numbers cannot be recorded; write complex numbers, or "
+      "make them of their parts by complex()");
   require<AutogradError>(
       !impl.is_unrecorded_view, op,
       ": A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "

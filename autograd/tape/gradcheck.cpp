@@ -11,8 +11,8 @@ namespace {
 
 using dlprim::require;
 
-/** d outputs / d inputs[which], by central differences: [input element][output element]. The function may take
- * gradients itself, so that it finds its inputs with gradients wanted. */
+/** d outputs / d inputs[which], by central differences: [input element][output element]. The function may
+ * take gradients itself, so that it finds its inputs with gradients wanted. */
 std::vector<std::vector<double>> numerical_jacobian(const std::function<Tensor(const TensorList&)>& function,
                                                     TensorList inputs, std::size_t which, double eps) {
   const std::vector<double> values = inputs[which].to_vector<double>();

@@ -45,7 +45,8 @@ Tensor& Tensor::requires_grad_(bool requires_grad) {
       is_leaf() || requires_grad,
       "you can only change requires_grad flags of leaf variables. Use detach() to get one.");
   require<AutogradError>(!requires_grad || is_differentiable(dtype()),
-                         "only tensors of floating or complex dtype can require gradients, got ", name(dtype()));
+                         "only tensors of floating or complex dtype can require gradients, got ",
+                         name(dtype()));
   impl_->set_requires_grad(requires_grad);
   return *this;
 }
@@ -136,9 +137,9 @@ T Tensor::item() const {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     constexpr DType wanted = dlprim::dtype_of<T>();
     if (dtype() != wanted) {
-      const Scalar number =
-          dlprim::is_complex(dtype()) ? Scalar(to_vector<std::complex<double>>()[0])
-          : is_floating(dtype()) ? Scalar(to_vector<double>()[0]) : Scalar(to_vector<std::int64_t>()[0]);
+      const Scalar number = dlprim::is_complex(dtype()) ? Scalar(to_vector<std::complex<double>>()[0])
+                            : is_floating(dtype())      ? Scalar(to_vector<double>()[0])
+                                                        : Scalar(to_vector<std::int64_t>()[0]);
       dlprim::require_holds("item", wanted, number);
       return static_cast<T>(number.integer());
     }

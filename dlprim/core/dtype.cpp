@@ -61,8 +61,7 @@ DType complex_dtype(DType dtype) {
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
-  if (is_complex(a) || is_complex(b))
-    return complex_dtype(real_dtype(a) == DType::float64 ? a : b);
+  if (is_complex(a) || is_complex(b)) return complex_dtype(real_dtype(a) == DType::float64 ? a : b);
   if (is_floating(a) != is_floating(b)) return is_floating(a) ? a : b;
   if (!is_floating(a)) {
     if (integer_rank(a) == integer_rank(b)) return DType::int16;  // int8 with uint8

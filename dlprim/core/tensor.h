@@ -66,8 +66,8 @@ struct Tensor {
   std::pair<std::int64_t, std::int64_t> reach() const;
 };
 
-/** The memory of complex numbers as that of their parts: a last dimension of 2, the real and the imaginary one.
- * Precondition: a complex dtype. */
+/** The memory of complex numbers as that of their parts: a last dimension of 2, the real and the imaginary
+ * one. Precondition: a complex dtype. */
 Tensor pairs_of(const Tensor& complex);
 /** One of the parts: 0 the real, 1 the imaginary one. */
 Tensor part_of(const Tensor& complex, int part);

@@ -26,9 +26,9 @@ const std::string metadata_key = "__metadata__";
 /** Bytes of one element; 0 for a dtype the format does not know. */
 std::size_t element_bytes(const std::string& dtype) {
   static const std::map<std::string, std::size_t> sizes{
-      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"U16", 2}, {"I16", 2}, {"F16", 2},
-      {"BF16", 2}, {"U32", 4}, {"I32", 4}, {"F32", 4},     {"U64", 8},     {"I64", 8}, {"F64", 8},
-      {"C64", 8},  {"C128", 16}};
+      {"BOOL", 1}, {"U8", 1},  {"I8", 1},   {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"U16", 2},
+      {"I16", 2},  {"F16", 2}, {"BF16", 2}, {"U32", 4},     {"I32", 4},     {"F32", 4},
+      {"U64", 8},  {"I64", 8}, {"F64", 8},  {"C64", 8},     {"C128", 16}};
   const auto found = sizes.find(dtype);
   return found == sizes.end() ? 0 : found->second;
 }

@@ -143,7 +143,8 @@ class CountingAllocator : public Allocator {
     stats_.allocated += bytes;
     stats_.max_allocated = std::max(stats_.max_allocated, stats_.allocated);
   }
-  /** The memory that `make` gives; where there is none, what it gives once nothing pends that keeps memory. */
+  /** The memory that `make` gives; where there is none, what it gives once nothing pends that keeps memory.
+   */
   template <class Make>
   std::shared_ptr<Storage> unless_pending_work_has_it(const Make& make) {
     try {

@@ -9,9 +9,9 @@
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
-#include "dlprim/runtime/measured_choices.h"
 #include "dlprim/runtime/kernel_sources.h"
 #include "dlprim/runtime/kernel_warnings.h"
+#include "dlprim/runtime/measured_choices.h"
 #include "dlprim/runtime/program_patch.h"
 #include "dlprim/runtime/sha256.h"
 

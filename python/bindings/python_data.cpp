@@ -265,7 +265,7 @@ void add_dtypes(PyObject* object, std::size_t depth, std::size_t dim, CommonDTyp
   if (PyLong_CheckExact(object)) return common.add(DType::int64);
   switch (kind_of(object)) {
     case Item::number:
-      return common.add(PyBool_Check(object)   ? DType::boolean
+      return common.add(PyBool_Check(object)    ? DType::boolean
                         : PyLong_Check(object)  ? DType::int64
                         : PyFloat_Check(object) ? DType::float32
                                                 : DType::complex64);
@@ -338,7 +338,8 @@ T element(PyObject* object, DType dtype) {
     require_number(object);
     const Py_complex value = PyComplex_AsCComplex(object);
     if (value.real == -1 && PyErr_Occurred()) throw py::error_already_set();
-    return T(static_cast<typename T::value_type>(value.real), static_cast<typename T::value_type>(value.imag));
+    return T(static_cast<typename T::value_type>(value.real),
+             static_cast<typename T::value_type>(value.imag));
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(PyFloat_CheckExact(object) ? PyFloat_AS_DOUBLE(object) : real_number(object));
   } else if constexpr (std::is_same_v<T, bool>) {

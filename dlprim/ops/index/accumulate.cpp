@@ -79,7 +79,8 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
                    DeviceCheck check) {
   ENTER(add_at_places, queue, source, index, target, alpha, left_out, negative, check);
   require_lines("adding by an index", target, index, source);
-  if (!is_integral(target.dtype)) require_floating(real_dtype(target.dtype), queue.device(), "adding by an index");
+  if (!is_integral(target.dtype))
+    require_floating(real_dtype(target.dtype), queue.device(), "adding by an index");
   require(alpha.imaginary() == 0, "adding by an index: expected a real factor");
   require_contiguous("adding by an index", "the target", target);
   if (index.numel() == 0) return;

@@ -29,6 +29,6 @@ typedef struct {
   cl_long rank, count_stride, dim_stride;
 } TrueShape;
 
-enum { TRUE_STRETCH = 128 };
+enum { CPU_TRUE_STRETCH = 128, SIMT_TRUE_STRETCH = 32 };
 
 END_SHARED

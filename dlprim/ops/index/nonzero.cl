@@ -4,6 +4,12 @@
 #include "ops/index/index_shared.h"
 #include "ops/sort/work.cl"
 
+#if SHAPE_CPU
+#define TRUE_STRETCH CPU_TRUE_STRETCH
+#else
+#define TRUE_STRETCH SIMT_TRUE_STRETCH
+#endif
+
 __kernel void count_true(BUFFER(const uchar, x), BUFFER(int, counts), const long numel) {
   BIND(const uchar, x);
   BIND(int, counts);

@@ -5,6 +5,7 @@
 #include "dlprim/ops/index/index.h"
 #include "dlprim/ops/index/index_shared.h"
 #include "dlprim/ops/sort/work.h"
+#include "dlprim/runtime/device.h"
 #include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
@@ -12,8 +13,12 @@ namespace {
 
 constexpr const char* file = "ops/index/nonzero.cl";
 
-std::int64_t stretches(const Tensor& x) {
-  return ceil_div(x.numel(), TRUE_STRETCH);
+std::int64_t stretch_of(const Queue& queue) {
+  return queue.device().info().runs_cpu_kernels() ? CPU_TRUE_STRETCH : SIMT_TRUE_STRETCH;
+}
+
+std::int64_t stretches(const Queue& queue, const Tensor& x) {
+  return ceil_div(x.numel(), stretch_of(queue));
 }
 
 void require_flags(const Tensor& x) {
@@ -29,9 +34,9 @@ TrueCount count_true(Queue& queue, const Tensor& x) {
   require_flags(x);
   kernel_int(x.numel(), "nonzero", "a tensor");
   if (x.numel() == 0) return entered.returns(TrueCount{0, {}});
-  const Tensor counts = queue.scratch({1, stretches(x)}, DType::int32);
+  const Tensor counts = queue.scratch({1, stretches(queue, x)}, DType::int32);
   const Tensor total = queue.scratch({1}, DType::int32);
-  queue.launch(queue.kernel(file, "count_true"), share_range(queue, stretches(x), TRUE_STRETCH), x, counts,
+  queue.launch(queue.kernel(file, "count_true"), share_range(queue, stretches(queue, x), stretch_of(queue)), x, counts,
                cl_long{x.numel()});
   sums_before(queue, file, {}, counts, &total);
   cl_int count = 0;
@@ -54,7 +59,7 @@ void write_true(Queue& queue, const Tensor& x, const TrueCount& counted, const T
   for (int d = 0; d < x.rank(); ++d) shape.size[d] = x.shape[x.rank() - 1 - d];
   shape.count_stride = places.strides[0];
   shape.dim_stride = places.strides[1];
-  queue.launch(queue.kernel(file, "write_true"), share_range(queue, stretches(x), TRUE_STRETCH), x,
+  queue.launch(queue.kernel(file, "write_true"), share_range(queue, stretches(queue, x), stretch_of(queue)), x,
                counted.starts, places, cl_long{x.numel()}, shape);
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 /** Functions of the table's language that complex.cl has as C_<name>. */
 constexpr const char* complex_functions[] = {
-    "EXP",  "EXP2", "EXPM1", "LOG",  "LOG1P", "LOG2",  "LOG10", "sqrt",    "SIN", "COS",  "TAN",  "ASIN",
-    "ACOS", "ATAN", "SINH",  "COSH", "TANH",  "ASINH", "ACOSH", "ATANH",   "POW", "LERP", "SIGMOID"};
+    "EXP",  "EXP2", "EXPM1", "LOG",  "LOG1P", "LOG2",  "LOG10", "sqrt",  "SIN", "COS",  "TAN",    "ASIN",
+    "ACOS", "ATAN", "SINH",  "COSH", "TANH",  "ASINH", "ACOSH", "ATANH", "POW", "LERP", "SIGMOID"};
 /** Those that tell something of a number. */
 constexpr const char* complex_predicates[] = {"EQUAL", "TRUTH", "ISNAN", "ISINF", "ISFINITE"};
 
@@ -48,11 +48,13 @@ std::string value_text(const Formula& formula) {
   }
   const std::string& name = formula.name;
   if (name == "neg") return "(-" + value_text(parts[0]) + ")";
-  if (name == "+" || name == "-") return concat("(", value_text(parts[0]), " ", name, " ", value_text(parts[1]), ")");
+  if (name == "+" || name == "-")
+    return concat("(", value_text(parts[0]), " ", name, " ", value_text(parts[1]), ")");
   if (name == "*") return call_text("MUL", parts);
   if (name == "/") return call_text("DIV", parts);
   if (name == "?:")
-    return concat("(", condition_text(parts[0]), " ? ", value_text(parts[1]), " : ", value_text(parts[2]), ")");
+    return concat("(", condition_text(parts[0]), " ? ", value_text(parts[1]), " : ", value_text(parts[2]),
+                  ")");
   if (!contains(complex_functions, name)) refuse_function(name);
   return call_text(name, parts);
 }
@@ -67,7 +69,8 @@ std::string condition_text(const Formula& formula) {
   const bool compares = name == "==" || name == "!=";
   const bool of_conditions =
       compares && parts[0].kind == Formula::Kind::call && contains(complex_predicates, parts[0].name);
-  if (of_conditions) return concat("(", condition_text(parts[0]), " ", name, " ", condition_text(parts[1]), ")");
+  if (of_conditions)
+    return concat("(", condition_text(parts[0]), " ", name, " ", condition_text(parts[1]), ")");
   if (compares) return concat("(", name == "!=" ? "!" : "", call_text("EQUAL", parts), ")");
   if (!contains(complex_predicates, name)) refuse_function(name);
   return call_text(name, parts);

@@ -68,7 +68,8 @@ void convert_complex(Queue& queue, const Tensor& source, const Tensor& destinati
   if (is_complex(source.dtype) && is_complex(destination.dtype))
     return copy(queue, pairs_of(source), pairs_of(destination));
   if (destination.dtype == DType::boolean) {
-    static const PointwiseExpression& truth = lone_expression("is_not_zero", {"a"}, {}, {"TRUTH(a)"}, DType::boolean);
+    static const PointwiseExpression& truth =
+        lone_expression("is_not_zero", {"a"}, {}, {"TRUTH(a)"}, DType::boolean);
     return pointwise(queue, truth, source.dtype, {source}, {}, {destination});
   }
   if (is_complex(source.dtype)) return copy(queue, part_of(source, 0), destination);

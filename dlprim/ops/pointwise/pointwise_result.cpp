@@ -11,8 +11,8 @@
 namespace dlprim {
 namespace {
 
-// bool below integers below floating types below complex ones: what a lower kind can be stored in, and what it yields
-// to.
+// bool below integers below floating types below complex ones: what a lower kind can be stored in, and what
+// it yields to.
 DTypeInfo::Kind kind(DType dtype) {
   return info(dtype).kind;
 }

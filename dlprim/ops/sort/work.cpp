@@ -14,9 +14,19 @@ void sums_before(Queue& queue, const char* file, const Defines& defines, const T
   const DeviceInfo& device = queue.device().info();
   if (device.runs_cpu_kernels())
     return queue.launch(kernel, Range::linear(rows, 1), counts, Optional{totals}, length);
+
+  constexpr std::int64_t counts_of_segment = 8192;
+  const std::int64_t segments = ceil_div(length, counts_of_segment);
+  const Tensor of_segments = segments > 1 ? queue.scratch({rows, segments}, DType::int32) : Tensor{};
   const int group = work_group(device);
-  queue.launch(kernel, Range::groups(group, rows), counts, Optional{totals}, length,
+  const cl_int segment_count = static_cast<cl_int>(segments), segment = static_cast<cl_int>(counts_of_segment);
+  queue.launch(kernel, Range::groups(group, rows * segments), counts,
+               Optional{segments > 1 ? &of_segments : totals}, length, segment_count, segment,
                LocalMemory{static_cast<std::size_t>(group) * sizeof(cl_int)});
+  if (segments == 1) return;
+  sums_before(queue, file, defines, of_segments, totals);
+  queue.launch(queue.kernel(file, "add_to_segments", defines), share_range(queue, rows * length), counts,
+               of_segments, cl_long{rows}, length, segment_count, segment);
 }
 
 }  // namespace dlprim

@@ -19,17 +19,17 @@ constexpr DType all[dtype_count] = {f4, f8, f2, bf, i8, i4, i2, i1, u1, b1, c8, 
 
 // torch.promote_types of PyTorch 2.13, rows and columns in the order of `all`.
 constexpr DType promoted[dtype_count][dtype_count] = {
-    {f4, f8, f4, f4, f4, f4, f4, f4, f4, f4, c8, c16},  // float32
-    {f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, c16, c16},  // float64
-    {f4, f8, f2, f4, f2, f2, f2, f2, f2, f2, c8, c16},  // float16
-    {f4, f8, f4, bf, bf, bf, bf, bf, bf, bf, c8, c16},  // bfloat16
-    {f4, f8, f2, bf, i8, i8, i8, i8, i8, i8, c8, c16},  // int64
-    {f4, f8, f2, bf, i8, i4, i4, i4, i4, i4, c8, c16},  // int32
-    {f4, f8, f2, bf, i8, i4, i2, i2, i2, i2, c8, c16},  // int16
-    {f4, f8, f2, bf, i8, i4, i2, i1, i2, i1, c8, c16},  // int8
-    {f4, f8, f2, bf, i8, i4, i2, i2, u1, u1, c8, c16},  // uint8
-    {f4, f8, f2, bf, i8, i4, i2, i1, u1, b1, c8, c16},  // bool
-    {c8, c16, c8, c8, c8, c8, c8, c8, c8, c8, c8, c16},  // complex64
+    {f4, f8, f4, f4, f4, f4, f4, f4, f4, f4, c8, c16},             // float32
+    {f8, f8, f8, f8, f8, f8, f8, f8, f8, f8, c16, c16},            // float64
+    {f4, f8, f2, f4, f2, f2, f2, f2, f2, f2, c8, c16},             // float16
+    {f4, f8, f4, bf, bf, bf, bf, bf, bf, bf, c8, c16},             // bfloat16
+    {f4, f8, f2, bf, i8, i8, i8, i8, i8, i8, c8, c16},             // int64
+    {f4, f8, f2, bf, i8, i4, i4, i4, i4, i4, c8, c16},             // int32
+    {f4, f8, f2, bf, i8, i4, i2, i2, i2, i2, c8, c16},             // int16
+    {f4, f8, f2, bf, i8, i4, i2, i1, i2, i1, c8, c16},             // int8
+    {f4, f8, f2, bf, i8, i4, i2, i2, u1, u1, c8, c16},             // uint8
+    {f4, f8, f2, bf, i8, i4, i2, i1, u1, b1, c8, c16},             // bool
+    {c8, c16, c8, c8, c8, c8, c8, c8, c8, c8, c8, c16},            // complex64
     {c16, c16, c16, c16, c16, c16, c16, c16, c16, c16, c16, c16},  // complex128
 };
 
@@ -42,8 +42,8 @@ TEST(DType, PromotesAsPyTorch) {
 }
 
 TEST(DType, Descriptions) {
-  const char* names[] = {"float32", "float64", "float16", "bfloat16", "int64",
-                         "int32",   "int16",   "int8",    "uint8",    "bool", "complex64", "complex128"};
+  const char* names[] = {"float32", "float64", "float16", "bfloat16", "int64",     "int32",
+                         "int16",   "int8",    "uint8",   "bool",     "complex64", "complex128"};
   const std::size_t bytes[] = {4, 8, 2, 2, 8, 4, 2, 1, 1, 1, 8, 16};
   const DType computed_in[] = {f4, f8, f4, f4, i8, i4, i4, i4, i4, i4, c8, c16};
   for (std::size_t i = 0; i < dtype_count; ++i) {

@@ -28,7 +28,8 @@ std::vector<Complex> downloaded(const Tensor& t) {
 void expect_near(const std::vector<Complex>& actual, const std::vector<Complex>& expected) {
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i)
-    EXPECT_LE(std::abs(actual[i] - expected[i]), 1e-5f * std::abs(expected[i])) << actual[i] << " " << expected[i];
+    EXPECT_LE(std::abs(actual[i] - expected[i]), 1e-5f * std::abs(expected[i]))
+        << actual[i] << " " << expected[i];
 }
 
 const std::vector<Complex> left{{1, 2}, {-3, 0.5f}, {0, -1}}, right{{2, -1}, {0.5f, 0.25f}, {-1, 3}};
@@ -36,7 +37,8 @@ const std::vector<Complex> left{{1, 2}, {-3, 0.5f}, {0, -1}}, right{{2, -1}, {0.
 }  // namespace
 
 TEST(ComplexForm, ExpressionsThatCompareBySizeHaveNone) {
-  for (const char* name : {"add", "mul", "div", "exp", "sqrt", "pow", "eq", "ne", "where", "tanh", "logical_xor"})
+  for (const char* name :
+       {"add", "mul", "div", "exp", "sqrt", "pow", "eq", "ne", "where", "tanh", "logical_xor"})
     EXPECT_TRUE(has_complex_form(pointwise_op(name).forward)) << name;
   for (const char* name : {"relu", "maximum", "floor", "lt", "gelu", "remainder", "erf", "clamp"})
     EXPECT_FALSE(has_complex_form(pointwise_op(name).forward)) << name;
@@ -45,7 +47,8 @@ TEST(ComplexForm, ExpressionsThatCompareBySizeHaveNone) {
 TEST(ComplexForm, IsAnExpressionOfFunctions) {
   EXPECT_EQ(complex_form("a * b + 2"), "(C_MUL(a, b) + C_REAL(2))");
   EXPECT_EQ(complex_form("-EXP(a) / b"), "C_DIV((-C_EXP(a)), b)");
-  EXPECT_EQ(complex_condition("EQUAL(a, 0) != EQUAL(b, 0)"), "(C_EQUAL(a, C_REAL(0)) != C_EQUAL(b, C_REAL(0)))");
+  EXPECT_EQ(complex_condition("EQUAL(a, 0) != EQUAL(b, 0)"),
+            "(C_EQUAL(a, C_REAL(0)) != C_EQUAL(b, C_REAL(0)))");
   EXPECT_EQ(complex_condition("a != b"), "(!C_EQUAL(a, b))");
   EXPECT_THROW(complex_form("a > 0 ? a : b"), ValueError);
 }
@@ -70,7 +73,8 @@ TEST(ComplexForm, ComputesAsTheStandardLibrary) {
   const Scalar alpha(std::complex<double>(0.5, -2));
   expect_near(computed("add", {a, b}, {alpha}),
               expected([](Complex x, Complex y) { return x + Complex(0.5f, -2) * y; }));
-  expect_near(computed("mul", {a, alpha}), expected([](Complex x, Complex) { return x * Complex(0.5f, -2); }));
+  expect_near(computed("mul", {a, alpha}),
+              expected([](Complex x, Complex) { return x * Complex(0.5f, -2); }));
 }
 
 TEST(ComplexForm, PartsAreViews) {
@@ -81,7 +85,8 @@ TEST(ComplexForm, PartsAreViews) {
 }
 
 TEST(ComplexForm, ConversionsKeepTheRealPart) {
-  const Tensor a = uploaded(left), reals = Tensor::empty(device(), {3}), back = Tensor::empty(device(), {3}, DType::complex64);
+  const Tensor a = uploaded(left), reals = Tensor::empty(device(), {3}),
+               back = Tensor::empty(device(), {3}, DType::complex64);
   copy(queue(), a, reals);
   copy(queue(), reals, back);
   EXPECT_EQ(downloaded(back), (std::vector<Complex>{1, -3, 0}));
