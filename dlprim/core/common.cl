@@ -9,13 +9,15 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-// At the start of a function: its products are rounded before they are added. Compilers for GPUs contract a product of one
-// statement with a sum of another, those for CPUs within an expression alone; so a row of the pointwise table has the same
-// bits alone, within a chain and behind a norm.
+// A row of the pointwise table has the same bits alone, within a chain and behind a norm. Compilers for CPUs contract products
+// and sums of an expression alone, those for GPUs of whatever meets: not in a function that begins with APART, where
+// expressions say what is contracted. FUSED(a, b, c): a * b + c.
 #if SHAPE_CPU
 #define APART
+#define FUSED(a, b, c) ((a) * (b) + (c))
 #else
 #define APART _Pragma("OPENCL FP_CONTRACT OFF")
+#define FUSED(a, b, c) mad(a, b, c)
 #endif
 
 // A tensor argument: a buffer and the element its data starts at. BIND gives a plain pointer to that element.

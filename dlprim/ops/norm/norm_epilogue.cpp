@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "dlprim/core/error.h"
+#include "dlprim/ops/pointwise/contracted_form.h"
 
 namespace dlprim {
 namespace {
@@ -56,8 +57,8 @@ const Defines& epilogue_defines(const PointwiseOp* activation) {
     for (const PointwiseOp& row : pointwise_table())
       if (can_be_epilogue(row, false))
         (*defines)[&row]
-            .set("ACTIVATION", as_option(row.forward))
-            .set("ACTIVATION_GRADIENT", as_option(row.gradients[0]));
+            .set("ACTIVATION", as_option(contracted_form(row.forward)))
+            .set("ACTIVATION_GRADIENT", as_option(contracted_form(row.gradients[0])));
     return defines;
   }();
   return by_row.at(activation);

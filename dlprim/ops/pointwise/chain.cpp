@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "dlprim/core/error.h"
+#include "dlprim/ops/pointwise/contracted_form.h"
 
 namespace dlprim {
 namespace {
@@ -54,10 +55,10 @@ class ChainWriter {
     for (const std::string& output : expression.outputs) {
       const std::string result = concat("r", are_bool_.size());
       results += concat(results.empty() ? "T " : ", ", result);
+      const std::string text = contracted_form(output);
       body += concat(
           result, " = ",
-          gives_bool(expression) ? concat("(T)((", output, ") != 0)") : concat("ROUNDED(", output, ")"),
-          "; ");
+          gives_bool(expression) ? concat("(T)((", text, ") != 0)") : concat("ROUNDED(", text, ")"), "; ");
       are_bool_.push_back(gives_bool(expression));
     }
     expression_.statements += concat(results, "; { ", body, "} ");

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "dlprim/ops/pointwise/complex_form.h"
+#include "dlprim/ops/pointwise/contracted_form.h"
 #include "dlprim/runtime/program.h"
 
 namespace dlprim {
@@ -44,7 +45,7 @@ bool exists(const PointwiseVariant& variant, bool has_float64) {
 
 /** The text of the result, and its type. */
 std::pair<std::string, const char*> result_of(const PointwiseVariant& variant, const std::string& output) {
-  if (!is_complex(variant.dtype)) return {output, "T"};
+  if (!is_complex(variant.dtype)) return {is_integral(variant.dtype) ? output : contracted_form(output), "T"};
   if (is_complex(variant.output_dtype())) return {complex_form(output), "T"};
   return {complex_condition(output), "int"};
 }

@@ -19,7 +19,8 @@ void sums_before(Queue& queue, const char* file, const Defines& defines, const T
   const std::int64_t segments = ceil_div(length, counts_of_segment);
   const Tensor of_segments = segments > 1 ? queue.scratch({rows, segments}, DType::int32) : Tensor{};
   const int group = work_group(device);
-  const cl_int segment_count = static_cast<cl_int>(segments), segment = static_cast<cl_int>(counts_of_segment);
+  const cl_int segment_count = static_cast<cl_int>(segments),
+               segment = static_cast<cl_int>(counts_of_segment);
   queue.launch(kernel, Range::groups(group, rows * segments), counts,
                Optional{segments > 1 ? &of_segments : totals}, length, segment_count, segment,
                LocalMemory{static_cast<std::size_t>(group) * sizeof(cl_int)});
