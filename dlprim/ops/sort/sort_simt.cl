@@ -51,28 +51,30 @@ __kernel void sums_of_few(BUFFER(int, counts), BUFFER(int, totals), const long r
 #define AT(i) ((i) + (i) / SIMT_STRETCH)
 #define UNROLL _Pragma("unroll")  // so that private arrays are registers
 
-// Sixteen counts of 16 bits: nibble h in word h / 4.
+// Counts of a nibble's sixteen values: of an item's stretch four bits each in one word, of the group sixteen each in four.
 #define PER_WORD 4
 #define WORDS (NIBBLES / PER_WORD)
-#define SHIFT_OF(nibble) (16 * ((nibble) % PER_WORD))
+#define ALL_FIELDS 0x0001000100010001UL
+#define OWN_COUNT(counts, nibble) ((int)((counts) >> 4 * (nibble) & 15))
+
+// The four counts of a word from a quarter of an item's.
+inline ulong spread(const ulong own, const int word) {
+  ulong fields = own >> 16 * word & 0xffff;
+  fields = (fields | fields << 24) & 0x000000ff000000ffUL;
+  return (fields | fields << 12) & 0x000f000f000f000fUL;
+}
 
 // Sorts the group's words by NIBBLE_BITS of them from `shift` on; they stay in order where those are the same.
 inline void sort_by_nibble(__local uint *words, __local ulong *sums, const int shift) {
   const int item = get_local_id(0), group = get_local_size(0);
   uint own[SIMT_STRETCH];
-  ulong counts[WORDS], before[WORDS];
-  UNROLL for (int w = 0; w < WORDS; ++w) counts[w] = 0;
+  ulong own_counts = 0, before[WORDS];
   UNROLL for (int i = 0; i < SIMT_STRETCH; ++i) {
     own[i] = words[AT(item * SIMT_STRETCH + i)];
-    const int nibble = own[i] >> shift & (NIBBLES - 1);
-    UNROLL for (int w = 0; w < WORDS; ++w)
-      counts[w] += nibble / PER_WORD == w ? (ulong)1 << SHIFT_OF(nibble) : 0;
+    own_counts += (ulong)1 << 4 * (own[i] >> shift & (NIBBLES - 1));
   }
-  // Of the items before this one.
-  UNROLL for (int w = 0; w < WORDS; ++w) {
-    before[w] = counts[w];
-    sums[w * group + item] = counts[w];
-  }
+  // Of this item and those before it.
+  UNROLL for (int w = 0; w < WORDS; ++w) sums[w * group + item] = before[w] = spread(own_counts, w);
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int step = 1; step < group; step *= 2) {
     if (item >= step)
@@ -81,21 +83,19 @@ inline void sort_by_nibble(__local uint *words, __local ulong *sums, const int s
     UNROLL for (int w = 0; w < WORDS; ++w) sums[w * group + item] = before[w];
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  // And all of lower nibbles: sums within a word by one product, and what the words before it hold.
+  // And all of lower values: sums within a word by one product, and what the words before it hold.
   ulong lower = 0;
   UNROLL for (int w = 0; w < WORDS; ++w) {
-    const ulong all = sums[w * group + group - 1], up_to = all * 0x0001000100010001UL;
-    before[w] += (up_to << 16) + lower * 0x0001000100010001UL - counts[w];
+    const ulong up_to = sums[w * group + group - 1] * ALL_FIELDS;
+    before[w] += (up_to << 16) + lower * ALL_FIELDS - spread(own_counts, w);
     lower += up_to >> 48;
   }
+  ulong met = 0;
   UNROLL for (int i = 0; i < SIMT_STRETCH; ++i) {
-    const int nibble = own[i] >> shift & (NIBBLES - 1);
-    int place = 0;
-    UNROLL for (int w = 0; w < WORDS; ++w) {
-      const bool is_here = nibble / PER_WORD == w;
-      place = is_here ? (int)(before[w] >> SHIFT_OF(nibble) & 0xffff) : place;
-      before[w] += is_here ? (ulong)1 << SHIFT_OF(nibble) : 0;
-    }
+    const int nibble = own[i] >> shift & (NIBBLES - 1), word = nibble / PER_WORD;
+    const ulong fields = word < 2 ? word ? before[1] : before[0] : word == 2 ? before[2] : before[3];
+    const int place = (int)(fields >> 16 * (nibble % PER_WORD) & 0xffff) + OWN_COUNT(met, nibble);
+    met += (ulong)1 << 4 * nibble;
     words[AT(place)] = own[i];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
