@@ -37,6 +37,7 @@
 #include "autograd/ops/views.h"
 #include "autograd/profiler.h"
 #include "autograd/tape/engine.h"
+#include "autograd/tape/function.h"
 #include "autograd/tape/gradcheck.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"

@@ -1,8 +1,8 @@
-#include <cxxabi.h>
 #include <charconv>
 #include <cmath>
 #include <typeinfo>
 
+#include "dlprim/core/class_name.h"
 #include "nn/module.h"
 #include "nn/walk.h"
 
@@ -57,11 +57,7 @@ std::string module_list_repr(const std::string& name, const std::vector<std::str
 }
 
 std::string Module::name() const {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> full(
-      abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
-  const std::string text = full ? full.get() : "Module";
-  return text.substr(text.rfind(':') + 1);
+  return dlprim::class_name(typeid(*this));
 }
 
 std::string Module::repr() const {

@@ -74,6 +74,8 @@ TEST_F(DocumentationFolder, LibtorchsUsersFindTheirCalls) {
 #include "cpp_2.inc"
   EXPECT_TRUE(ocl::allclose(w, 0.8 * grads[0] / 2));
 #include "cpp_3.inc"
+  EXPECT_TRUE(ocl::allclose(w.grad(), grads[0] + 3 * w * w));
+#include "cpp_4.inc"
   EXPECT_EQ(layers(x).sizes(), (ocl::Dims{2, 8}));
   EXPECT_TRUE(weight.equal(net.out->weight));
   EXPECT_EQ(optimizer.state(net.out->weight).numbers.at("step"), 1);
