@@ -6,6 +6,7 @@
 #include "nn/data/mnist.h"
 #include "nn/functional.h"
 #include "nn/init.h"
+#include "nn/io/checkpoint.h"
 #include "nn/io/state_dict.h"
 #include "nn/module.h"
 #include "nn/modules/activation.h"

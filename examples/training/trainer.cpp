@@ -64,21 +64,6 @@ DataLoader make_train_loader(const std::shared_ptr<const ocl::data::Dataset>& da
   return loader;
 }
 
-void add_prefixed(StateDict& all, const std::string& prefix, const StateDict& part) {
-  for (const auto& [name, tensor] : part) all.emplace_back(prefix + name, tensor);
-}
-
-StateDict without_prefix(const StateDict& all, const std::string& prefix) {
-  StateDict part;
-  for (const auto& [name, tensor] : all)
-    if (name.compare(0, prefix.size(), prefix) == 0) part.emplace_back(name.substr(prefix.size()), tensor);
-  return part;
-}
-
-std::string optimizer_prefix(std::size_t parameter) {
-  return "optimizer." + std::to_string(parameter) + ".";
-}
-
 }  // namespace
 
 Trainer::Trainer(std::shared_ptr<ocl::nn::Module> net, const Pictures& pictures,
@@ -237,55 +222,37 @@ void Trainer::run(
 }
 
 void Trainer::save() const {
-  StateDict tensors;
-  add_prefixed(tensors, "net.", net_->state_dict());
-  if (average_) add_prefixed(tensors, "average.", average_->state_dict());
-  json numbers = json::array();
-  const auto state = optimizer_->state_dict();
-  for (const auto& group : state.groups)
-    for (const auto& parameter : group.parameters) {
-      for (const auto& [name, tensor] : parameter.tensors)
-        tensors.emplace_back(optimizer_prefix(numbers.size()) + name, tensor);
-      numbers.push_back(parameter.numbers);
-    }
   const auto place = train_.state();
-  const auto random = ocl::default_generator(device_).state();
-  const auto scaler = precision_.scaler().state();
   const json progress{{"options", options_.fixed()},
                       {"epoch", epoch_},
                       {"updates", updates_},
                       {"loss", loss_sum_},
                       {"rows", rows_},
-                      {"optimizer", numbers},
-                      {"scaler", {scaler.scale, scaler.steps_since_growth}},
-                      {"loader", {place.seed, place.passes, place.batches}},
-                      {"random", {random.seed, random.offset}}};
-  write_checkpoint({tensors, progress}, options_.output);
+                      {"loader", {place.seed, place.passes, place.batches}}};
+  ocl::Checkpoint checkpoint;
+  checkpoint.add("net", *net_)
+      .add("optimizer", *optimizer_)
+      .add("scaler", precision_.scaler())
+      .add("random", ocl::default_generator(device_))
+      .add("progress", progress.dump());
+  if (average_) checkpoint.add("average", *average_);
+  write_checkpoint(checkpoint, options_.output);
 }
 
 void Trainer::resume() {
-  const auto [tensors, progress] = read_checkpoint(options_.output, device_);
+  const ocl::Checkpoint checkpoint = read_checkpoint(options_.output, device_);
+  const json progress = json::parse(checkpoint.text("progress"));
   options_.require_same(progress.at("options"));
-  net_->load_state_dict(without_prefix(tensors, "net."));
-  if (average_) average_->load_state_dict(without_prefix(tensors, "average."));
-  auto state = optimizer_->state_dict();
-  std::size_t number = 0;
-  for (auto& group : state.groups)
-    for (auto& parameter : group.parameters) {
-      parameter.numbers = progress.at("optimizer").at(number).get<std::map<std::string, double>>();
-      for (const auto& [name, tensor] : without_prefix(tensors, optimizer_prefix(number++)))
-        parameter.tensors[name] = tensor;
-    }
-  optimizer_->load_state_dict(state);
+  checkpoint.restore("net", *net_).restore("optimizer", *optimizer_);
+  if (average_) checkpoint.restore("average", *average_);
   epoch_ = progress.at("epoch");
   updates_ = progress.at("updates");
   loss_sum_ = progress.at("loss");
   rows_ = progress.at("rows").get<std::vector<EpochRow>>();
-  if (precision_.scaler().is_enabled())  // older checkpoints have no scaler
-    precision_.scaler().set_state({progress.at("scaler").at(0), progress.at("scaler").at(1)});
+  if (precision_.scaler().is_enabled()) checkpoint.restore("scaler", precision_.scaler());
   const json& place = progress.at("loader");
   train_.set_state({place.at(0), place.at(1), place.at(2)});
-  ocl::default_generator(device_).set_state({progress.at("random").at(0), progress.at("random").at(1)});
+  checkpoint.restore("random", ocl::default_generator(device_));
   start_clock();
   std::printf("resumed in epoch %d, after %lld updates\n", epoch_ + 1, static_cast<long long>(updates_));
 }
