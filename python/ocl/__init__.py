@@ -85,7 +85,8 @@ spmm = globals()["mm"]
 from ocl.sparse import methods  # isort: skip  # noqa: F401  (it takes the methods that tensors have by now)
 
 if TYPE_CHECKING:
-    from ocl import datasets, distributed, distributions, export, models, onnx, runtime, transforms, utils  # noqa: F401
+    from ocl import datasets, distributed, distributions, export, models, onnx, quantization  # noqa: F401
+    from ocl import runtime, transforms, utils  # noqa: F401
 
 float = float32 = _C.float32
 double = float64 = _C.float64
@@ -124,6 +125,7 @@ _LATE = (
     "models",
     "multiprocessing",
     "overrides",
+    "quantization",
     "random",
     "runtime",
     "testing",
