@@ -1,5 +1,6 @@
 #include "autograd/ops/quantized.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "autograd/ops/call.h"
@@ -24,6 +25,12 @@ void require_floating_matrix(const char* op, const Tensor& weight) {
   dlprim::require_floating(weight.dtype(), *weight.device(), op);
 }
 
+void require_one_device_of(const char* op, TensorList tensors) {
+  tensors.erase(std::remove_if(tensors.begin(), tensors.end(), [](const Tensor& t) { return !t.defined(); }),
+                tensors.end());
+  require_one_device(op, tensors);
+}
+
 /** What quantised numbers are computed in. */
 DType wide_dtype(const Tensor& weight) {
   return weight.dtype() == DType::float64 ? DType::float64 : DType::float32;
@@ -40,7 +47,7 @@ struct KeptWeight {
 
   dlprim::Tensor times(const Tensor& given) const {
     const Tensor g = contiguous(given);
-    const std::int64_t in = weight.unpack().shape[1] * (zeros.defined() ? 2 : 1);
+    const std::int64_t in = dlprim::inputs_of("quantized_linear", weight.unpack(), raw_or_null(zeros));
     const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), {g.size(0), in}, g.dtype());
     dlprim::quantized_linear_backward_data(g.device()->queue(), g.data(), weight.unpack(), scales.unpack(),
                                            raw_or_null(zeros), dx, float32_matmul_precision());
@@ -102,10 +109,9 @@ Tensor dequantize_weight(const Tensor& weight, const Tensor& scales, const Tenso
                          std::optional<DType> dtype) {
   ENTER_OPERATOR(dequantize_weight, weight, scales, zeros, dtype);
   constexpr const char* op = "dequantize_weight";
-  require_one_device(op, {weight, scales, zeros});
-  require(weight.dim() == 2, op, ": expected a weight of two dimensions, got shape ", weight.shape());
+  require_one_device_of(op, {weight, scales, zeros});
+  const std::int64_t in = dlprim::inputs_of(op, weight.data(), raw_or_null(zeros));
   const Tensor q = contiguous(weight), s = contiguous(scales.detach()), z = contiguous_or_none(zeros);
-  const std::int64_t in = weight.size(1) * (z.defined() ? 2 : 1);
   const dlprim::Tensor result =
       dlprim::Tensor::empty(*weight.device(), {weight.size(0), in}, dtype.value_or(scales.dtype()));
   dlprim::dequantize_weight(weight.device()->queue(), q.data(), s.data(), raw_or_null(z), result);
@@ -116,12 +122,11 @@ Tensor quantized_linear(const Tensor& input, const Tensor& weight, const Tensor&
                         const Tensor& bias) {
   ENTER_OPERATOR(quantized_linear, input, weight, scales, zeros, bias);
   constexpr const char* op = "quantized_linear";
-  require_one_device(op, {input, weight, scales, zeros, bias});
+  require_one_device_of(op, {input, weight, scales, zeros, bias});
   require<AutogradError>(!needs_tape({scales, zeros}), op,
                          ": not differentiable with respect to scales and zeros, which require grad");
   dlprim::require_floating(input.dtype(), *input.device(), op);
-  require(weight.dim() == 2, op, ": expected a weight of two dimensions, got shape ", weight.shape());
-  const std::int64_t out = weight.size(0), in = weight.size(1) * (zeros.defined() ? 2 : 1);
+  const std::int64_t in = dlprim::inputs_of(op, weight.data(), raw_or_null(zeros)), out = weight.size(0);
   require(input.dim() > 0 && input.size(-1) == in, op, ": input of shape ", input.shape(),
           " and a weight for ", in, " input features cannot be multiplied");
   require(!bias.defined() || bias.shape() == Dims{out}, op, ": expected a bias of shape [", out, "], got ",

@@ -13,15 +13,10 @@ constexpr int least_group_shift = 5, most_group_shift = 8;
 
 /** Throws what the header says of a stored weight. */
 QuantizedWeight checked_weight(const char* op, const Tensor& weight, const Tensor& scales, const Tensor* zeros) {
-  require<TypeError>(weight.dtype == (zeros ? DType::uint8 : DType::int8), op,
-                     zeros ? ": expected a weight of dtype uint8 with zeros, got "
-                           : ": expected a weight of dtype int8 without zeros, got ",
-                     name(weight.dtype));
-  require(weight.rank() == 2, op, ": expected a weight of two dimensions, got shape ", weight.shape);
+  const std::int64_t in = inputs_of(op, weight, zeros), out = weight.shape[0];
   require<TypeError>(is_floating(scales.dtype), op, ": expected scales of a floating dtype, got ",
                      name(scales.dtype));
   require_contiguous(op, "the weight", weight);
-  const std::int64_t out = weight.shape[0], in = weight.shape[1] * (zeros ? 2 : 1);
   QuantizedShape shape{kernel_int(out, op, "a number of outputs"), kernel_int(in, op, "a number of inputs"), 0, 1};
   if (!zeros) {
     require_like(op, "scales", scales, {out}, scales.dtype);
@@ -57,6 +52,15 @@ const ImplementationList<QuantizedProblem> quantized_implementations("quantized_
                                                                      quantized_by_product());
 
 }  // namespace
+
+std::int64_t inputs_of(const char* op, const Tensor& weight, const Tensor* zeros) {
+  require<TypeError>(weight.dtype == (zeros ? DType::uint8 : DType::int8), op,
+                     zeros ? ": expected a weight of dtype uint8 with zeros, got "
+                           : ": expected a weight of dtype int8 without zeros, got ",
+                     name(weight.dtype));
+  require(weight.rank() == 2, op, ": expected a weight of two dimensions, got shape ", weight.shape);
+  return weight.shape[1] * (zeros ? 2 : 1);
+}
 
 void quantized_linear_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor& scales,
                               const Tensor* zeros, const Tensor* bias, const Tensor& y,

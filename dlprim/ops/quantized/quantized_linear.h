@@ -25,6 +25,10 @@
 
 namespace dlprim {
 
+/** `in` of a stored weight. Throws ValueError unless it has two dimensions, TypeError for other dtypes than those
+ * above; `op` names the caller. */
+std::int64_t inputs_of(const char* op, const Tensor& weight, const Tensor* zeros);
+
 /** y [rows, out] = x [rows, in] @ W^T + bias; `zeros` and `bias` may be nullptr. How float32 is multiplied where
  * rows are many: `precision`. */
 void quantized_linear_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor& scales,

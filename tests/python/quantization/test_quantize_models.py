@@ -242,7 +242,8 @@ def test_exported_programs_give_eagers_bits(config, tmp_path, rng):
         x = drawn(rng, rows, 64)
         with ocl.no_grad():
             np.testing.assert_array_equal(loaded(x).numpy(), model(x).numpy())
-    optimized = program.optimized()
+    program.optimized().save(tmp_path / "optimized.ocl")
+    optimized = ocl.runtime.load(tmp_path / "optimized.ocl")
     with ocl.no_grad():
         x = drawn(rng, 3, 64)
         np.testing.assert_allclose(optimized(x).numpy(), model(x).numpy(), rtol=1e-5, atol=1e-5)
@@ -274,8 +275,8 @@ def test_a_small_gpt2_loses_little():
         vocab_size=128, n_positions=64, n_embd=64, n_layer=2, n_head=2, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0
     )
     batches = text_batches()
-    optimizer = optim.AdamW(model.parameters(), lr=3e-3)
-    for batch in batches[:56]:
+    optimizer = optim.AdamW(model.parameters(), lr=5e-3)
+    for batch in 3 * batches[:56]:
         loss = loss_of(model, batch)
         optimizer.zero_grad()
         loss.backward()
