@@ -10,6 +10,7 @@ import pytest
 import ocl
 import ocl.nn.functional as F
 from ocl import models, nn, optim
+from ocl._C._models.gpt2 import Conv1D
 from ocl.quantization import (
     Int4WeightOnlyConfig,
     Int8WeightOnlyConfig,
@@ -160,7 +161,7 @@ def test_state_dicts_files_and_copies(config, tmp_path, rng):
     buffer.seek(0)
     other.load_state_dict(ocl.load(buffer))
     same(other)
-    with pytest.raises(RuntimeError, match="0.weight"):
+    with pytest.raises(RuntimeError, match="0.scales"):
         net().load_state_dict(state)
 
 
@@ -276,7 +277,7 @@ def test_a_small_gpt2_loses_little():
     )
     batches = text_batches()
     optimizer = optim.AdamW(model.parameters(), lr=5e-3)
-    for batch in 3 * batches[:56]:
+    for batch in 6 * batches[:56]:
         loss = loss_of(model, batch)
         optimizer.zero_grad()
         loss.backward()
@@ -288,13 +289,13 @@ def test_a_small_gpt2_loses_little():
             return float(np.mean([loss_of(net, batch).item() for batch in batches[56:]]))
 
     whole = held_out(model)
-    assert whole < 1.6  # of log(128) = 4.85: it has learnt
+    assert whole < 1.3  # of log(128) = 4.85: it has learnt
     for config, allowed in ((Int4WeightOnlyConfig(group_size=32), 0.03), (Int8WeightOnlyConfig(), 0.002)):
         quantized = copy.deepcopy(model)
         quantize_(quantized, config)
         kept = [m for m in quantized.modules() if isinstance(m, QuantizedLinear)]
         assert len(kept) == 2 * 4 + 1  # attention and MLP have two each, and the head is one
-        assert not [m for m in quantized.modules() if isinstance(m, (nn.Linear, models.gpt2_parts.Conv1D))]
+        assert not [m for m in quantized.modules() if isinstance(m, (nn.Linear, Conv1D))]
         loss = held_out(quantized)
         assert whole != loss and abs(loss / whole - 1) < allowed, (config, whole, loss)
         prompt = batches[60][:1, :8]
