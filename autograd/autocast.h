@@ -43,8 +43,8 @@ class AutocastGuard {
 };
 
 /** Autocast's conversion of an operator's tensors. float32_result: as float32, by an operator that reads 16
- * bits as they are and computes in float32 itself (gives_float32). lower_precision_of_ends: as lower_precision, of
- * the first and the last tensor alone: those between are parts of a weight that is kept in few bits. */
+ * bits as they are and computes in float32 itself (gives_float32). lower_precision_of_ends: the first and
+ * the last tensor as in lower_precision; those between are parts of a weight in few bits. */
 enum class CastRule {
   none,
   lower_precision,

@@ -31,7 +31,7 @@ void require_one_device_of(const char* op, TensorList tensors) {
   require_one_device(op, tensors);
 }
 
-/** What quantised numbers are computed in. */
+/** The dtype that scales and numbers are computed in. */
 DType wide_dtype(const Tensor& weight) {
   return weight.dtype() == DType::float64 ? DType::float64 : DType::float32;
 }
@@ -71,7 +71,8 @@ TensorPair quantize_int8(const Tensor& weight) {
   require_floating_matrix("quantize_int8", weight);
   const DType wide = wide_dtype(weight);
   const Tensor given = weight.detach();
-  if (given.size(1) == 0) return {to(given, DType::int8), full({given.size(0)}, least_scale, wide, given.device())};
+  if (given.size(1) == 0)
+    return {to(given, DType::int8), full({given.size(0)}, least_scale, wide, given.device())};
   const Tensor largest = amax(ocl::abs(given), {1}, true);
   const Tensor scales = clamp_min(to(largest / half_range, wide), least_scale);
   const Tensor numbers = clamp(round(to(given, wide) * (1 / scales)), -128, 127);
@@ -131,8 +132,9 @@ Tensor quantized_linear(const Tensor& input, const Tensor& weight, const Tensor&
           " and a weight for ", in, " input features cannot be multiplied");
   require(!bias.defined() || bias.shape() == Dims{out}, op, ": expected a bias of shape [", out, "], got ",
           bias.defined() ? bias.shape() : Dims());
-  require<TypeError>(!bias.defined() || bias.dtype() == input.dtype(), op, ": expected a bias of the input's dtype ",
-                     name(input.dtype()), ", got ", name(bias.defined() ? bias.dtype() : input.dtype()));
+  require<TypeError>(!bias.defined() || bias.dtype() == input.dtype(), op,
+                     ": expected a bias of the input's dtype ", name(input.dtype()), ", got ",
+                     name(bias.defined() ? bias.dtype() : input.dtype()));
   if (input.dim() != 2) {
     std::vector<std::int64_t> shape = input.shape().vector();
     shape.back() = out;

@@ -4,8 +4,8 @@
 
 namespace ocl {
 
-// Linear layers whose weights are kept in 8 or 4 bits (dlprim/ops/quantized/quantized_linear.h): weights are constants,
-// activations and bias are floating and have gradients of any order.
+// Linear layers whose weights are kept in 8 or 4 bits (dlprim/ops/quantized/quantized_linear.h): weights are
+// constants, activations and bias are floating and have gradients of any order.
 
 #include "autograd/ops/declare.def"
 

@@ -85,8 +85,18 @@ spmm = globals()["mm"]
 from ocl.sparse import methods  # isort: skip  # noqa: F401  (it takes the methods that tensors have by now)
 
 if TYPE_CHECKING:
-    from ocl import datasets, distributed, distributions, export, models, onnx, quantization  # noqa: F401
-    from ocl import runtime, transforms, utils  # noqa: F401
+    from ocl import (  # noqa: F401  # noqa: F401
+        datasets,
+        distributed,
+        distributions,
+        export,
+        models,
+        onnx,
+        quantization,
+        runtime,
+        transforms,
+        utils,
+    )
 
 float = float32 = _C.float32
 double = float64 = _C.float64

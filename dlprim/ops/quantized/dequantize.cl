@@ -23,7 +23,8 @@
 #endif
 
 // Writes the weights of the piece that begins at `from`, of which `count` bytes belong to the line.
-inline void write_piece(__global const WEIGHT *from, const int count, const REAL scale, const REAL zero, __global STORAGE *to) {
+inline void write_piece(__global const WEIGHT *from, const int count, const REAL scale, const REAL zero,
+                        __global STORAGE *to) {
 #if BITS == 8
   if (PIECE == 1 || count < PIECE) {
     for (int i = 0; i < min(count, PIECE); ++i) STORE(to, i, from[i] * scale);
@@ -60,7 +61,7 @@ __kernel void dequantize(BUFFER(const WEIGHT, weight), BUFFER(const SCALE, scale
     const long scale = line * s.groups + ((part.first_column + column) >> s.group_shift);
     const REAL zero = (REAL)LOAD_SCALE(zeros_buffer, zeros_start + scale);
 #endif
-    write_piece(weight + (line * s.in + part.first_column) * BITS / 8 + byte, bytes - byte, (REAL)LOAD_SCALE(scales, scale),
-                zero, result + row * part.columns + column);
+    write_piece(weight + (line * s.in + part.first_column) * BITS / 8 + byte, bytes - byte,
+                (REAL)LOAD_SCALE(scales, scale), zero, result + row * part.columns + column);
   }
 }

@@ -17,7 +17,8 @@ constexpr std::int64_t most_scratch = std::int64_t{64} << 20;
 
 /** Columns `first` to `first + count` of a matrix. */
 Tensor columns_of(const Tensor& matrix, std::int64_t first, std::int64_t count) {
-  return matrix.restrided("quantized_linear", {matrix.shape[0], count}, matrix.strides, matrix.offset + first);
+  return matrix.restrided("quantized_linear", {matrix.shape[0], count}, matrix.strides,
+                          matrix.offset + first);
 }
 
 }  // namespace
@@ -37,7 +38,8 @@ Defines QuantizedWeight::defines(DType dtype) const {
       .set("IS_FLOAT", compute_dtype(dtype) == DType::float32);
 }
 
-void dequantize_part(Queue& queue, const QuantizedWeight& w, const QuantizedPart& part, const Tensor& result) {
+void dequantize_part(Queue& queue, const QuantizedWeight& w, const QuantizedPart& part,
+                     const Tensor& result) {
   // Pieces of sixteen bytes on CPUs, else single bytes (dequantize.cl).
   const std::int64_t bytes = std::int64_t{part.columns} * w.bits() / 8;
   const bool on_cpu = queue.device().info().runs_cpu_kernels();
@@ -50,13 +52,13 @@ void multiply_by_parts(Queue& queue, const Tensor& x, const QuantizedWeight& w, 
                        const Tensor* bias, const Tensor& result, MatmulPrecision precision) {
   // The columns of the result are lines of the weight where it is transposed, else its columns.
   const std::int64_t columns = result.shape[1], depth = x.shape[1];
-  const std::int64_t fitting = most_scratch / std::max<std::int64_t>(
-                                                  depth * static_cast<std::int64_t>(size_of(x.dtype)), 1);
-  const std::int64_t most = std::max<std::int64_t>(fitting / QUANTIZED_BLOCK * QUANTIZED_BLOCK, QUANTIZED_BLOCK);
+  const std::int64_t fitting =
+      most_scratch / std::max<std::int64_t>(depth * static_cast<std::int64_t>(size_of(x.dtype)), 1);
+  const std::int64_t most =
+      std::max<std::int64_t>(fitting / QUANTIZED_BLOCK * QUANTIZED_BLOCK, QUANTIZED_BLOCK);
   const std::int64_t step = std::min(columns, most);
   const Tensor numbers = queue.scratch(is_transposed ? Dims{step, depth} : Dims{depth, step}, x.dtype);
-  const Tensor products =
-      step < columns ? queue.scratch({result.shape[0], step}, result.dtype) : Tensor();
+  const Tensor products = step < columns ? queue.scratch({result.shape[0], step}, result.dtype) : Tensor();
   for (std::int64_t first = 0; first < columns; first += step) {
     const std::int64_t count = std::min(step, columns - first);
     const auto first_int = static_cast<cl_int>(first), count_int = static_cast<cl_int>(count);
@@ -65,10 +67,8 @@ void multiply_by_parts(Queue& queue, const Tensor& x, const QuantizedWeight& w, 
     const Tensor weight = numbers.reshaped({part.lines, part.columns});
     dequantize_part(queue, w, part, weight);
     Tensor added;
-    if (bias)
-      added = bias->restrided("quantized_linear", {count}, bias->strides, bias->offset + first);
-    const Tensor product =
-        step < columns ? products.reshaped({result.shape[0], count}) : result;
+    if (bias) added = bias->restrided("quantized_linear", {count}, bias->strides, bias->offset + first);
+    const Tensor product = step < columns ? products.reshaped({result.shape[0], count}) : result;
     gemm(queue, x, is_transposed ? weight.transposed() : weight, product, 1, 0, bias ? &added : nullptr,
          precision);
     if (step < columns) copy(queue, product, columns_of(result, first, count));
@@ -88,8 +88,8 @@ void run_product(Queue& queue, const QuantizedProblem& p) {
 }  // namespace
 
 QuantizedImplementation quantized_by_product() {
-  return {"product", [](const DeviceInfo&, const QuantizedProblem&) { return true; }, expected_cost_of_product,
-          run_product};
+  return {"product", [](const DeviceInfo&, const QuantizedProblem&) { return true; },
+          expected_cost_of_product, run_product};
 }
 
 }  // namespace dlprim

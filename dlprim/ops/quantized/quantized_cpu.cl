@@ -18,8 +18,8 @@
 
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void quantized_linear(BUFFER(const STORAGE, x), BUFFER(const WEIGHT, weight), BUFFER(const SCALE, scales),
-                               BUFFER(const SCALE, zeros), BUFFER(const STORAGE, bias), const QuantizedShape s, const int rows,
-                               const int has_bias, BUFFER(STORAGE, y)) {
+                               BUFFER(const SCALE, zeros), BUFFER(const STORAGE, bias), const QuantizedShape s,
+                               const int rows, const int has_bias, BUFFER(STORAGE, y)) {
   BIND(const STORAGE, x);
   BIND(const WEIGHT, weight);
   BIND(const SCALE, scales);
@@ -51,7 +51,8 @@ __kernel void quantized_linear(BUFFER(const STORAGE, x), BUFFER(const WEIGHT, we
             high[o] = weights_of(vload16(0, w[o] + k + 16));
 #else
             const long place = (long)line[o] * s.groups + (k >> s.group_shift);
-            const REAL16 scale = (REAL)LOAD_SCALE(scales, place), zero = (REAL)LOAD_SCALE(zeros_buffer, zeros_start + place);
+            const REAL16 scale = (REAL)LOAD_SCALE(scales, place);
+            const REAL16 zero = (REAL)LOAD_SCALE(zeros_buffer, zeros_start + place);
             const uchar16 packed = vload16(0, w[o] + k / 2);
             UNPACK(low[o], high[o], packed, scale, zero)
 #endif

@@ -3,7 +3,8 @@
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/launch_ranges.h"
 
-// Products of few rows with a stored weight: what counts is that its bytes come from memory once, and in order.
+// Products of few rows with a stored weight: what counts is that its bytes come from memory once, and in
+// order.
 
 namespace dlprim {
 namespace {
@@ -29,8 +30,8 @@ void run_few_rows_cpu(Queue& queue, const QuantizedProblem& p) {
   const FewRowsTile tile{few_rows_at_once(p.rows()), outputs};
   const std::int64_t shares = cpu_shares(queue.device().info(), ceil_div(p.w.shape.out, outputs),
                                          std::int64_t{outputs} * p.w.shape.in);
-  queue.launch(few_rows_kernel(queue, "ops/quantized/quantized_cpu.cl", p, tile), Range::groups(1, shares), p.x,
-               p.w.weight, p.w.scales, Optional{p.w.zeros}, Optional{p.bias}, p.w.shape,
+  queue.launch(few_rows_kernel(queue, "ops/quantized/quantized_cpu.cl", p, tile), Range::groups(1, shares),
+               p.x, p.w.weight, p.w.scales, Optional{p.w.zeros}, Optional{p.bias}, p.w.shape,
                static_cast<cl_int>(p.rows()), cl_int{p.bias != nullptr}, p.y);
 }
 
@@ -49,8 +50,8 @@ void run_few_rows_simt(Queue& queue, const QuantizedProblem& p) {
                static_cast<cl_int>(rows), cl_int{p.bias != nullptr}, p.y, shared);
 }
 
-/** Comparable with quantized_by_product alone. On two Zen 4 cores 2048 x 2048 weights of four bits take 1.6 ms for
- * 12 rows, and making numbers of them takes 0.9 before they are multiplied. */
+/** Comparable with quantized_by_product alone. On two Zen 4 cores 2048 x 2048 weights of four bits take 1.6
+ * ms for 12 rows, and making numbers of them takes 0.9 before they are multiplied. */
 double expected_cost_of_few_rows(const DeviceInfo& device, const QuantizedProblem& p) {
   const int most_rows = device.runs_cpu_kernels() ? 16 : 8;
   return p.multiply_adds() * (p.rows() <= most_rows ? 0.5 : 2);

@@ -16,7 +16,7 @@ struct QuantizedWeight {
   QuantizedShape shape;
 
   int bits() const { return zeros ? 4 : 8; }
-  /** What kernels that read it are specialised on, for activations and results of `dtype`. */
+  /** The macros of kernels that read it, for activations and results of `dtype`. */
   Defines defines(DType dtype) const;
 };
 

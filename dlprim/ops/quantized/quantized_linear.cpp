@@ -12,12 +12,14 @@ namespace {
 constexpr int least_group_shift = 5, most_group_shift = 8;
 
 /** Throws what the header says of a stored weight. */
-QuantizedWeight checked_weight(const char* op, const Tensor& weight, const Tensor& scales, const Tensor* zeros) {
+QuantizedWeight checked_weight(const char* op, const Tensor& weight, const Tensor& scales,
+                               const Tensor* zeros) {
   const std::int64_t in = inputs_of(op, weight, zeros), out = weight.shape[0];
   require<TypeError>(is_floating(scales.dtype), op, ": expected scales of a floating dtype, got ",
                      name(scales.dtype));
   require_contiguous(op, "the weight", weight);
-  QuantizedShape shape{kernel_int(out, op, "a number of outputs"), kernel_int(in, op, "a number of inputs"), 0, 1};
+  QuantizedShape shape{kernel_int(out, op, "a number of outputs"), kernel_int(in, op, "a number of inputs"),
+                       0, 1};
   if (!zeros) {
     require_like(op, "scales", scales, {out}, scales.dtype);
     return {weight, scales, zeros, shape};
@@ -47,7 +49,8 @@ void check_matrices(Queue& queue, const char* op, const char* given_name, const 
   require_like(op, result_name, result, {given.shape[0], result_columns}, given.dtype);
 }
 
-const ImplementationList<QuantizedProblem> quantized_implementations("quantized_linear", quantized_cpu_few_rows(),
+const ImplementationList<QuantizedProblem> quantized_implementations("quantized_linear",
+                                                                     quantized_cpu_few_rows(),
                                                                      quantized_simt_few_rows(),
                                                                      quantized_by_product());
 
@@ -74,8 +77,9 @@ void quantized_linear_forward(Queue& queue, const Tensor& x, const Tensor& weigh
   quantized_implementations.run(queue, {x, w, bias, y, precision});
 }
 
-void quantized_linear_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight, const Tensor& scales,
-                                    const Tensor* zeros, const Tensor& dx, MatmulPrecision precision) {
+void quantized_linear_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
+                                    const Tensor& scales, const Tensor* zeros, const Tensor& dx,
+                                    MatmulPrecision precision) {
   ENTER(quantized_linear_backward_data, queue, dy, weight, scales, zeros, dx, precision);
   constexpr const char* op = "quantized_linear_backward_data";
   const QuantizedWeight w = checked_weight(op, weight, scales, zeros);

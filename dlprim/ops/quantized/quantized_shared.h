@@ -4,8 +4,8 @@
 
 BEGIN_SHARED
 
-// Neighbours along `in` whose four-bit weights lie in bytes of their own, and of these the lower half is in the
-// low bits (quantized_linear.h).
+// Neighbours along `in` whose four-bit weights lie in bytes of their own, and of these the lower half is in
+// the low bits (quantized_linear.h).
 enum { QUANTIZED_BLOCK = 32 };
 
 // A stored weight [out, in]; of four bits 1 << `group_shift` neighbours along `in` share a scale and a zero,

@@ -1,5 +1,5 @@
-// y = x @ W^T + bias for few rows of activations on a GPU: a line of a work group has OUTPUTS lines of the
-// weight, and each of its work items four bytes of them in turn, for ROWS rows.
+// y = x @ W^T + bias for few rows of activations on a GPU. A line of a work group has OUTPUTS lines of the weight
+// and ROWS rows. Each of its work items takes four bytes of them in turn.
 //   STORAGE, REAL, LOAD, STORE   of x, bias and y (dtype_defines)
 //   SCALE, LOAD_SCALE            how scales and zeros are stored, and read
 //   BITS, WEIGHT                 8 and char, or 4 and uchar (quantized_linear.h)
@@ -28,8 +28,8 @@ inline uint word_of(__global const WEIGHT *line, const int at, const int end) {
 }
 
 __kernel void quantized_linear(BUFFER(const STORAGE, x), BUFFER(const WEIGHT, weight), BUFFER(const SCALE, scales),
-                               BUFFER(const SCALE, zeros), BUFFER(const STORAGE, bias), const QuantizedShape s, const int rows,
-                               const int has_bias, BUFFER(STORAGE, y), __local REAL *shared) {
+                               BUFFER(const SCALE, zeros), BUFFER(const STORAGE, bias), const QuantizedShape s,
+                               const int rows, const int has_bias, BUFFER(STORAGE, y), __local REAL *shared) {
   BIND(const STORAGE, x);
   BIND(const WEIGHT, weight);
   BIND(const SCALE, scales);

@@ -17,8 +17,8 @@ __all__ = ["QuantizedLinear"]
 class QuantizedLinear(Module):
     """A linear layer [..., in_features] -> [..., out_features] whose weight is kept in 8 or 4 bits.
 
-    :func:`ocl.quantization.quantize_` makes it of a :class:`ocl.nn.Linear`. Made by its constructor its weight is
-    zero: for :meth:`load_state_dict`.
+    :func:`ocl.quantization.quantize_` makes it of a :class:`ocl.nn.Linear`. The constructor gives it a weight
+    of zeros, for :meth:`load_state_dict`.
 
     The weight is a constant: the buffers ``weight``, ``scales`` and ``zeros`` (None in 8 bits). ``bias`` is a
     parameter, and gradients reach the input, so that adapters beside the layer train. Input and bias share a

@@ -17,21 +17,22 @@ def quantize_(
     config: WeightOnlyConfig,
     filter_fn: Callable[[Module, str], bool] | None = None,
 ) -> None:
-    """Puts a :class:`QuantizedLinear` in the place of each linear layer of a model. (torchao.quantization.quantize_)
+    """Puts a :class:`QuantizedLinear` in the place of each linear layer. (torchao.quantization.quantize_)
 
-    The model is changed in place, all of it or nothing. A layer that stands at several places becomes one layer
-    there. Weights that a layer shared with another, as a head with its embedding, are its own afterwards. Hooks of
-    the replaced layers are dropped. Make optimizers afterwards: the weights are no parameters any more.
+    The model is changed in place, all of it or nothing. A layer that stands at several places becomes one
+    layer there. Weights that a layer shared with another, as a head with its embedding, are its own
+    afterwards. Hooks of the replaced layers are dropped. Make optimizers afterwards: the weights are no
+    parameters any more.
 
     Args:
         model: A module with linear layers below it.
         config: Int8WeightOnlyConfig() or Int4WeightOnlyConfig(group_size).
-        filter_fn: Called with each module and its path: whether it is to be replaced. By default all Linear are,
-            and all models.Conv1D, but for subclasses with a forward of their own and those whose weights their
-            parents read, as MultiheadAttention does.
+        filter_fn: Called with each module and its path: whether it is to be replaced. By default all Linear
+            are, and GPT-2's Conv1D, but for subclasses with a forward of their own and those whose weights
+            their parents read, as MultiheadAttention does.
 
     Raises:
-        TypeError: A config or model of another class; a filter_fn that takes a module which is no linear layer.
+        TypeError: A config or model of another class; a filter_fn that takes a module of another kind.
         ValueError: A model that is such a layer itself; inputs whose number group_size does not divide.
     """
     if not isinstance(model, Module):
@@ -47,8 +48,8 @@ def quantize_(
     for path, module in places:
         if not path:
             raise ValueError(
-                f"quantize_: the model is a {type(module).__name__} itself, which cannot be replaced in place; "
-                "QuantizedLinear.from_weight makes a layer of its weight"
+                f"quantize_: the model is a {type(module).__name__} itself, which cannot be replaced in "
+                "place; QuantizedLinear.from_weight makes a layer of its weight"
             )
         if id(module) not in made:
             made[id(module)] = _quantized(path, module, config)

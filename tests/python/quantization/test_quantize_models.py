@@ -88,7 +88,9 @@ def test_layers_with_a_forward_of_their_own_stay():
         def forward(self, x):
             return super().forward(2 * x)
 
-    model = nn.Sequential(Doubling(32, 32), nn.MultiheadAttention(32, 2), nn.TransformerEncoderLayer(32, 2, 64))
+    model = nn.Sequential(
+        Doubling(32, 32), nn.MultiheadAttention(32, 2), nn.TransformerEncoderLayer(32, 2, 64)
+    )
     quantize_(model, Int8WeightOnlyConfig())
     assert isinstance(model[0], Doubling)
     assert isinstance(model[1].out_proj, nn.Linear)
@@ -273,7 +275,14 @@ def test_a_small_gpt2_loses_little():
     """Four bits cost less than 3 % of the loss after a short training; eight bits next to nothing."""
     ocl.manual_seed(0)
     model = models.gpt2(
-        vocab_size=128, n_positions=64, n_embd=64, n_layer=2, n_head=2, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0
+        vocab_size=128,
+        n_positions=64,
+        n_embd=64,
+        n_layer=2,
+        n_head=2,
+        resid_pdrop=0,
+        embd_pdrop=0,
+        attn_pdrop=0,
     )
     batches = text_batches()
     optimizer = optim.AdamW(model.parameters(), lr=5e-3)
@@ -312,4 +321,7 @@ def test_conv1d_of_gpt2_keeps_its_meaning(rng):
     after = model.transformer.h[0].mlp.c_fc
     assert (after.in_features, after.out_features) == (32, 128)
     step = after.scales[:, None].numpy()
-    assert (abs(dequantize_weight(after.weight, after.scales).numpy() - before.weight.t().detach().numpy()) <= step).all()
+    assert (
+        abs(dequantize_weight(after.weight, after.scales).numpy() - before.weight.t().detach().numpy())
+        <= step
+    ).all()

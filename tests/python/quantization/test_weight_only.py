@@ -21,7 +21,10 @@ def quantized(weight, form):
 
 def numbers_of(weight, scales, zeros, dtype=torch.float64):
     """The numbers that a stored weight stands for, element by element as the header says them."""
-    stored, scales = torch.from_numpy(weight.numpy()).to(torch.int64), torch.from_numpy(scales.float().numpy())
+    stored, scales = (
+        torch.from_numpy(weight.numpy()).to(torch.int64),
+        torch.from_numpy(scales.float().numpy()),
+    )
     if zeros is None:
         return (stored * scales[:, None].to(torch.float64)).to(dtype)
     zeros = torch.from_numpy(zeros.float().numpy())
@@ -112,7 +115,9 @@ def test_gradients(form, rows, rng):
     second_t = torch.autograd.grad(sum((g * g).sum() for g in first_t), (xt, bt))
     for mine, theirs in zip([*first, *second], [*first_t, *second_t], strict=True):
         expected = theirs.detach().numpy()
-        np.testing.assert_allclose(mine.detach().numpy(), expected, rtol=1e-4, atol=1e-5 * abs(expected).max())
+        np.testing.assert_allclose(
+            mine.detach().numpy(), expected, rtol=1e-4, atol=1e-5 * abs(expected).max()
+        )
 
 
 def test_int8_numbers_are_torchaos(rng):
@@ -129,8 +134,8 @@ def test_int8_numbers_are_torchaos(rng):
 
 
 def test_int4_numbers_are_torchaos(rng):
-    """By the formula of Int4Tensor.from_hp in torchao 0.18 (mslk's int4_row_quantize_zp), but for its order of
-    bytes."""
+    """By the formula of Int4Tensor.from_hp in torchao 0.18 (mslk's int4_row_quantize_zp); bytes have another
+    order."""
     for dtype in DTYPES:
         for group in FORMS[1:]:
             weight = drawn(rng, 20, 512).to(getattr(ocl, dtype))
@@ -147,7 +152,9 @@ def test_int4_numbers_are_torchaos(rng):
                 is_flat = (largest == least).reshape(20, -1)
                 rounded = theirs.reshape(20, -1).to(kind).float()
                 np.testing.assert_allclose(
-                    np.where(is_flat, 0, mine.float().numpy()), np.where(is_flat, 0, rounded.numpy()), rtol=1e-6
+                    np.where(is_flat, 0, mine.float().numpy()),
+                    np.where(is_flat, 0, rounded.numpy()),
+                    rtol=1e-6,
                 )
 
 
@@ -179,7 +186,9 @@ def test_weights_of_double(rng):
 def test_errors():
     weight, x = ocl.ones(6, 64), ocl.ones(2, 64)
     int8, int4 = quantized(weight, 8), quantized(weight, 32)
-    with pytest.raises(ValueError, match=r"shape \[6, 48\] has 48 inputs, which group_size 32 does not divide"):
+    with pytest.raises(
+        ValueError, match=r"shape \[6, 48\] has 48 inputs, which group_size 32 does not divide"
+    ):
         quantize_int4(ocl.ones(6, 48), 32)
     with pytest.raises(ValueError, match="expected a group_size of 32, 64, 128 or 256, got 16"):
         quantize_int4(weight, 16)
@@ -201,7 +210,9 @@ def test_errors():
         quantized_linear(ocl.ones(2, 32), int4[0], int8[1])
     with pytest.raises(ValueError, match="do not fit 64 inputs in groups of 32, 64, 128 or 256"):
         quantized_linear(x, int4[0], ocl.ones(6, 3), ocl.ones(6, 3))
-    with pytest.raises(ocl.autograd.AutogradError if hasattr(ocl.autograd, "AutogradError") else RuntimeError):
+    with pytest.raises(
+        ocl.autograd.AutogradError if hasattr(ocl.autograd, "AutogradError") else RuntimeError
+    ):
         quantized_linear(x, int8[0], int8[1].requires_grad_())
     with pytest.raises(ValueError, match="expected scales of shape"):
         dequantize_weight(int8[0], ocl.ones(5))

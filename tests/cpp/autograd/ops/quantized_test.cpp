@@ -36,7 +36,8 @@ TEST_F(Quantized, FourBitsComeBack) {
 TEST_F(Quantized, EightBitsComeBack) {
   const Tensor weight = tensor({127.5f, -127.f, 3.f, -1.f}).reshape({1, 4});
   const auto [numbers, scales] = quantize_int8(weight);
-  EXPECT_EQ(to(numbers, DType::int32).to_vector<std::int32_t>(), (std::vector<std::int32_t>{127, -127, 3, -1}));
+  EXPECT_EQ(to(numbers, DType::int32).to_vector<std::int32_t>(),
+            (std::vector<std::int32_t>{127, -127, 3, -1}));
   EXPECT_EQ(scales.to_vector<float>(), (std::vector<float>{1}));
 }
 

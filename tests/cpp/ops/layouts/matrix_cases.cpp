@@ -124,13 +124,15 @@ void draw_quantized_linear_forward(Draw& d) {
   const Tensor *x = d.input("x", {l.rows, l.in}, l.dtype),
                *bias = d.coin() ? d.input("bias", {l.out}, l.dtype) : nullptr,
                *y = d.output("y", {l.rows, l.out}, l.dtype);
-  d.calls([=](Queue& queue) { quantized_linear_forward(queue, *x, *l.weight, *l.scales, l.zeros, bias, *y); });
+  d.calls(
+      [=](Queue& queue) { quantized_linear_forward(queue, *x, *l.weight, *l.scales, l.zeros, bias, *y); });
 }
 
 void draw_quantized_linear_backward_data(Draw& d) {
   const Quantized l(d);
   const Tensor *dy = d.input("dy", {l.rows, l.out}, l.dtype), *dx = d.output("dx", {l.rows, l.in}, l.dtype);
-  d.calls([=](Queue& queue) { quantized_linear_backward_data(queue, *dy, *l.weight, *l.scales, l.zeros, *dx); });
+  d.calls(
+      [=](Queue& queue) { quantized_linear_backward_data(queue, *dy, *l.weight, *l.scales, l.zeros, *dx); });
 }
 
 void draw_dequantize_weight(Draw& d) {

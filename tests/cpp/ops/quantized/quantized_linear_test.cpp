@@ -12,7 +12,8 @@ using namespace testing_support;
 
 namespace {
 
-/** A weight [out, in] in 8 bits, or in 4 with `group` of them to a scale, and the numbers that it stands for. */
+/** A weight [out, in] in 8 bits, or in 4 with `group` of them to a scale, and the numbers that it stands for.
+ */
 struct Stored {
   Stored(std::mt19937& random, std::int64_t out, std::int64_t in, std::int64_t group, DType of_scales)
       : numbers(static_cast<std::size_t>(out * in)) {
@@ -33,8 +34,8 @@ struct Stored {
         }
         // Byte j of a block has the elements j and j + 16.
         const std::int64_t block = i / 32, place = i % 32;
-        const auto packed = static_cast<int>(
-            stored[static_cast<std::size_t>((o * in + block * 32) / 2 + place % 16)]);
+        const auto packed =
+            static_cast<int>(stored[static_cast<std::size_t>((o * in + block * 32) / 2 + place % 16)]);
         const auto g = static_cast<std::size_t>(o * groups + i / group);
         numbers[at] = ((place < 16 ? packed % 16 : packed / 16) - 8) * of_groups[g] + at_groups[g];
       }
@@ -79,7 +80,8 @@ void check(std::mt19937& random, DType dtype, DType of_scales, std::int64_t rows
   for (const double dx : expected_dx) largest_dx = std::max(largest_dx, std::abs(dx));
   const Tensor y = queue.scratch({rows, out}, dtype), dx = queue.scratch({rows, in}, dtype),
                numbers = queue.scratch({out, in}, dtype);
-  quantized_linear_forward(queue, x.tensor, stored.weight, stored.scales, stored.zeros_or_null(), &bias.tensor, y);
+  quantized_linear_forward(queue, x.tensor, stored.weight, stored.scales, stored.zeros_or_null(),
+                           &bias.tensor, y);
   quantized_linear_backward_data(queue, dy.tensor, stored.weight, stored.scales, stored.zeros_or_null(), dx);
   dequantize_weight(queue, stored.weight, stored.scales, stored.zeros_or_null(), numbers);
   // Weights are rounded where they become numbers of 16 bits in memory.
@@ -146,14 +148,16 @@ TEST(QuantizedLinear, RefusesWhatDoesNotFit) {
                int4 = queue.scratch({3, 32}, DType::uint8);
   const auto refuses = [&](const Tensor& input, const Tensor& weight, const Tensor& s, const Tensor* zeros,
                            const char* part) {
-    expect_error<ValueError>([&] { quantized_linear_forward(queue, input, weight, s, zeros, nullptr, y); }, part);
+    expect_error<ValueError>([&] { quantized_linear_forward(queue, input, weight, s, zeros, nullptr, y); },
+                             part);
   };
   refuses(queue.scratch({2, 63}), int8, scales, nullptr, "expected x of shape [rows, 64], got [2, 63]");
   refuses(x, int8, queue.scratch({4}), nullptr, "expected scales of shape [3]");
   refuses(x, int4, queue.scratch({3, 3}), &grouped, "do not fit 64 inputs in groups of 32, 64, 128 or 256");
   refuses(x, int4, grouped, &scales, "expected zeros of shape [3, 2]");
   refuses(x, int8.reshaped({192}), scales, nullptr, "expected a weight of two dimensions");
-  const auto refuses_dtype = [&](const Tensor& weight, const Tensor& s, const Tensor* zeros, const char* part) {
+  const auto refuses_dtype = [&](const Tensor& weight, const Tensor& s, const Tensor* zeros,
+                                 const char* part) {
     expect_error<TypeError>([&] { quantized_linear_forward(queue, x, weight, s, zeros, nullptr, y); }, part);
   };
   refuses_dtype(int4, grouped, nullptr, "expected a weight of dtype int8 without zeros, got uint8");

@@ -72,8 +72,8 @@ def dequantize_weight(draw):
 
 
 def on_steps(draw, least, steps, shape):
-    """Lines [..., n] of multiples of half a step, from least to least + steps steps, both of which are there; a
-    step is a power of two, another for each line. All dtypes have these numbers, and quantise them alike."""
+    """Lines [..., n] of multiples of half a step, from least to least + steps steps, both of which are there.
+    A step is a power of two, another for each line. All dtypes have these numbers and quantise them alike."""
     array = draw.rng.integers(0, 2 * steps + 1, shape) / 2 + least
     array[..., 0], array[..., -1] = least, least + steps
     return (array * 2.0 ** draw.rng.integers(-4, 3, (*shape[:-1], 1))).astype(np.float32)
