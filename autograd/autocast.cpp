@@ -19,6 +19,7 @@ constexpr std::pair<CastRule, const char*> rules[] = {
      "einsum mm mv linear baddbmm bmm addbmm addmv addr "
      "lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell "
      "scaled_dot_product_attention"},
+    {CastRule::lower_precision_of_ends, "quantized_linear"},
     {CastRule::float32,
      "acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softplus layer_norm "
      "rms_norm "
@@ -72,14 +73,17 @@ class Autocast final : public Interceptor {
                            ": unsafe to autocast: a logarithm of a probability in 16 bits. Use "
                            "binary_cross_entropy_with_logits or BCEWithLogitsLoss, or leave autocast for it");
     if (rule == CastRule::float32_result && are_alike(tensors)) return;
-    DType dtype = rule == CastRule::lower_precision ? mode.dtype : DType::float32;
+    const bool casts_ends = rule == CastRule::lower_precision_of_ends;
+    DType dtype = rule == CastRule::lower_precision || casts_ends ? mode.dtype : DType::float32;
     if (rule == CastRule::widest) {
       dtype = mode.dtype;
       for (const Tensor* t : tensors)
         if (is_castable(*t)) dtype = dlprim::promote_types(dtype, t->dtype());
     }
-    for (Tensor* t : tensors)
-      if (is_castable(*t) && t->dtype() != dtype) *t = cast(*t, dtype);
+    for (Tensor* t : tensors) {
+      const bool is_between = casts_ends && t != tensors.front() && t != tensors.back();
+      if (!is_between && is_castable(*t) && t->dtype() != dtype) *t = cast(*t, dtype);
+    }
   }
 
   void forget() { copies_.clear(); }

@@ -43,8 +43,17 @@ class AutocastGuard {
 };
 
 /** Autocast's conversion of an operator's tensors. float32_result: as float32, by an operator that reads 16
- * bits as they are and computes in float32 itself (gives_float32). */
-enum class CastRule { none, lower_precision, float32, float32_result, widest, refused };
+ * bits as they are and computes in float32 itself (gives_float32). lower_precision_of_ends: the first and
+ * the last tensor as in lower_precision; those between are parts of a weight in few bits. */
+enum class CastRule {
+  none,
+  lower_precision,
+  lower_precision_of_ends,
+  float32,
+  float32_result,
+  widest,
+  refused
+};
 CastRule cast_rule(const std::string& name);
 /** Whether that operator's result is float32 for inputs of 16 bits: under autocast, by its rule. */
 bool gives_float32(const char* name);

@@ -27,6 +27,7 @@
 #include "autograd/ops/pad.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/pool.h"
+#include "autograd/ops/quantized.h"
 #include "autograd/ops/random.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/resample.h"

@@ -78,6 +78,7 @@
 #include "dlprim/ops/pointwise/pointwise_result.h"
 #include "dlprim/ops/pool/avg_pool.h"
 #include "dlprim/ops/pool/max_pool.h"
+#include "dlprim/ops/quantized/quantized_linear.h"
 #include "dlprim/ops/random/exponential.h"
 #include "dlprim/ops/random/multinomial.h"
 #include "dlprim/ops/random/permutation.h"

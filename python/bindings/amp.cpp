@@ -19,8 +19,9 @@ void bind_amp(py::module_& m) {
       },
       py::arg("enabled"), py::arg("dtype"), py::arg("cache_enabled"));
   m.def("_cast_rule", [](const std::string& name) {
-    constexpr const char* names[] = {"none",           "lower_precision", "float32",
-                                     "float32_result", "widest",          "refused"};
+    constexpr const char* names[] = {"none",    "lower_precision", "lower_precision_of_ends",
+                                     "float32", "float32_result",  "widest",
+                                     "refused"};
     return names[static_cast<int>(ocl::cast_rule(name))];
   });
   m.def(

@@ -85,7 +85,18 @@ spmm = globals()["mm"]
 from ocl.sparse import methods  # isort: skip  # noqa: F401  (it takes the methods that tensors have by now)
 
 if TYPE_CHECKING:
-    from ocl import datasets, distributed, distributions, export, models, onnx, runtime, transforms, utils  # noqa: F401
+    from ocl import (  # noqa: F401  # noqa: F401
+        datasets,
+        distributed,
+        distributions,
+        export,
+        models,
+        onnx,
+        quantization,
+        runtime,
+        transforms,
+        utils,
+    )
 
 float = float32 = _C.float32
 double = float64 = _C.float64
@@ -124,6 +135,7 @@ _LATE = (
     "models",
     "multiprocessing",
     "overrides",
+    "quantization",
     "random",
     "runtime",
     "testing",

@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 
@@ -32,10 +34,14 @@ def test_page_of_the_fuzzer_lists_what_it_lets_pass():
     assert documentation() in page, "put the result of fuzz.known.documentation() into docs/fuzzing.md"
 
 
-def test_every_source_is_a_name_of_pytorch_or_torchvision():
-    packages = {"torch": torch, "torchvision": load_torchvision() if find_torchvision() else None}
+def test_every_source_is_a_name_of_pytorch_or_its_libraries():
+    packages = {
+        "torch": torch,
+        "torchvision": load_torchvision() if find_torchvision() else None,
+        "torchao": import_module("torchao") if find_spec("torchao") else None,
+    }
     for row in _C.operator_table():
-        package, name = re.match(r"(torch|torchvision)\.([\w.]+)", row["source"]).groups()
+        package, name = re.match(r"(torch|torchvision|torchao)\.([\w.]+)", row["source"]).groups()
         if packages[package] is not None:
             attrgetter(name)(packages[package])
 

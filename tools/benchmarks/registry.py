@@ -49,6 +49,9 @@ ELSEWHERE = {
     "of boxes, which PyTorch lacks": (
         "box_area box_convert box_iou clip_boxes_to_image remove_small_boxes nms batched_nms roi_align"
     ),
+    "of weights in few bits, which PyTorch lacks; timed in docs/quantization.md": (
+        "quantize_int8 quantize_int4 dequantize_weight quantized_linear"
+    ),
     "the same kernel as another's": (
         "fliplr flipud rot90 hstack vstack dstack column_stack max_pool1d max_pool3d avg_pool1d "
         "avg_pool3d adaptive_avg_pool1d adaptive_max_pool1d adaptive_avg_pool3d adaptive_max_pool3d "

@@ -26,6 +26,7 @@ BATCH_NORM = (
 # that a family computes, by the beginning of their names; "" stands for all.
 FAMILIES = {
     "gemm": "",
+    "quantized_linear": "result",
     "conv2d_forward": "result",
     "conv2d_backward_data": "gradient of input",
     "conv2d_backward_weight": "gradient of weight",
@@ -82,6 +83,14 @@ def _batch_norm(ocl: Any, x: Any, weight: Any, bias: Any) -> tuple[Any, dict[str
     return result, {"running mean": mean, "running variance": variance}
 
 
+def _quantized_linear(ocl: Any, x: Any, bias: Any, bits: int, outputs: int) -> Any:
+    """With the weight of ``references.stored_weight``."""
+    numbers, scales, zeros = references.stored_weight(outputs, x.shape[-1], bits)
+    weight = ocl.tensor(numbers, device=x.device)
+    floats = [None if t is None else ocl.tensor(t, device=x.device) for t in (scales, zeros)]
+    return ocl.quantized_linear(x, weight, *floats, bias)
+
+
 KINDS = {
     "matmul": Kind(
         GEMM, ("a", "b"), lambda ocl, a, b: a @ b, references.matmul, has_products=True, is_multilinear=True
@@ -96,6 +105,13 @@ KINDS = {
         references.linear,
         has_products=True,
         is_multilinear=True,
+    ),
+    "quantized_linear": Kind(
+        ("quantized_linear",),
+        ("input", "bias"),
+        _quantized_linear,
+        references.quantized_linear,
+        has_products=True,
     ),
     "conv2d": Kind(
         CONV,
@@ -277,6 +293,10 @@ def _products() -> list[Problem]:
         Problem("linear", (32, 64), (48, 64), (48,), dtype="float16", is_quick=True),
         Problem("matmul", (40, 50), (50, 60), dtype="float64"),
         Problem("integer matmul", (33, 65), (65, 17), dtype="int32", is_quick=True),
+        Problem("quantized_linear", (1, 256), (70,), bits=4, outputs=70, is_quick=True),
+        Problem("quantized_linear", (5, 128), (33,), bits=4, outputs=33, dtype="float16"),
+        Problem("quantized_linear", (3, 77), (19,), bits=8, outputs=19, is_quick=True),
+        Problem("quantized_linear", (40, 192), (50,), bits=4, outputs=50),
     ]
 
 

@@ -36,6 +36,31 @@ def linear(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, upstream: Upstre
     }
 
 
+def stored_weight(outputs: int, inputs: int, bits: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """A weight in 8 bits, or in 4 in groups of 64 or 32, its scales and its zeros."""
+    rng = np.random.default_rng([outputs, inputs, bits])
+    if bits == 8:
+        numbers = rng.integers(-128, 128, (outputs, inputs)).astype(np.int8)
+        return numbers, rng.uniform(0.005, 0.01, outputs).astype(np.float32), None
+    groups = inputs // (64 if inputs % 64 == 0 else 32)
+    numbers = rng.integers(0, 256, (outputs, inputs // 2)).astype(np.uint8)
+    scales, zeros = (rng.uniform(low, 0.2, (outputs, groups)).astype(np.float32) for low in (0.1, -0.2))
+    return numbers, scales, zeros
+
+
+def quantized_linear(x: np.ndarray, bias: np.ndarray, upstream: Upstream, bits: int, outputs: int) -> Arrays:
+    """With the weight of ``stored_weight``: of each 32 in 4 bits, byte j has the numbers j and j + 16."""
+    numbers, scales, zeros = stored_weight(outputs, x.shape[-1], bits)
+    if zeros is None:
+        weight = numbers * scales[:, None].astype(np.float64)
+    else:
+        blocks = numbers.reshape(outputs, -1, 1, 16)
+        wide = np.concatenate([blocks & 15, blocks >> 4], 2).reshape(outputs, scales.shape[1], -1) - 8.0
+        weight = (wide * scales[:, :, None] + zeros[:, :, None]).reshape(outputs, -1)
+    results = linear(x, weight, bias, upstream)
+    return {name: array for name, array in results.items() if name != "gradient of weight"}
+
+
 class Windows:
     """The windows of pictures (N, C, H, W) that a kernel of `size` rows and columns meets."""
 

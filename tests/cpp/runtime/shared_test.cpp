@@ -19,6 +19,7 @@
 #include "dlprim/ops/optim/optim_shared.h"
 #include "dlprim/ops/pointwise/transposition_shared.h"
 #include "dlprim/ops/pool/pool_shared.h"
+#include "dlprim/ops/quantized/quantized_shared.h"
 #include "dlprim/ops/random/random_shared.h"
 #include "dlprim/ops/resample/resample_shared.h"
 #include "dlprim/ops/rnn/rnn_shared.h"
@@ -90,6 +91,8 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/pool/pool_shared.h", PoolWindow, adaptive),
     PLAIN("ops/pool/pool_shared.h", PoolDivisor, of_all),
     PLAIN("ops/pointwise/transposition_shared.h", Transposition, destination_strides),
+    PLAIN("ops/quantized/quantized_shared.h", QuantizedShape, groups),
+    PLAIN("ops/quantized/quantized_shared.h", QuantizedPart, columns),
     PLAIN("ops/random/random_shared.h", DropoutRows, runs),
     PLAIN("ops/resample/resample_shared.h", KernelPadding, reflect),
     OF_REAL("ops/resample/resample_shared.h", KernelInterpolation, linear),

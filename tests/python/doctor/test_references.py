@@ -10,6 +10,7 @@ from ocl.doctor import references
 GRADIENTS = {
     "matmul": ("a", "b"),
     "linear": ("input", "weight", "bias"),
+    "quantized_linear": ("input", "bias"),
     "conv2d": ("input", "weight"),
     "attention": ("query", "key", "value"),
     "layer_norm": ("input", "weight", "bias"),
@@ -36,6 +37,10 @@ CASES = [
         )
     ],
     *[("attention", None, [(2, 2, 6, 4)] * 3, {"causal": causal}) for causal in (False, True)],
+    *[
+        ("quantized_linear", None, [(3, inputs), (5,)], {"bits": bits, "outputs": 5})
+        for bits, inputs in ((8, 7), (4, 64), (4, 96), (4, 128))
+    ],
 ]
 
 
@@ -49,8 +54,25 @@ def torchs(name, options):
         return lambda x, w: functional.conv2d(x, w, None, **options)
     if name == "attention":
         return lambda *inputs: functional.scaled_dot_product_attention(*inputs, is_causal=options["causal"])
+    if name == "quantized_linear":
+        return lambda x, bias: functional.linear(x, torch_weight(x.shape[1], **options), bias)
     pool = getattr(functional, name)
     return lambda x: pool(x, options["size"], options["stride"], options["padding"])
+
+
+def torch_weight(inputs, bits, outputs):
+    """The numbers that the doctor's weight stands for, element by element."""
+    stored, scales, zeros = references.stored_weight(outputs, inputs, bits)
+    weight = torch.empty(outputs, inputs, dtype=torch.float64)
+    for o in range(outputs):
+        for i in range(inputs):
+            if bits == 8:
+                weight[o, i] = float(stored[o, i]) * float(scales[o])
+                continue
+            packed, group = int(stored[o, i // 32 * 16 + i % 16]), i * scales.shape[1] // inputs
+            number = packed % 16 if i % 32 < 16 else packed // 16
+            weight[o, i] = (number - 8) * float(scales[o, group]) + float(zeros[o, group])
+    return weight
 
 
 def expect_same(found, function, names, arrays):

@@ -28,6 +28,7 @@ COMPOSED = {
     "rms_norm": "float32",  # in the lists from PyTorch 2.12 on
     "softmin": "float32",
     "gru": "lower_precision",
+    "quantized_linear": "lower_precision_of_ends",  # torchao's weight is an argument of linear
     "lstm": "lower_precision",
     "rnn_relu": "lower_precision",
     "rnn_tanh": "lower_precision",
@@ -99,6 +100,20 @@ def test_operators_compute_in_the_dtype_of_their_rule(name, dtype):
             np.testing.assert_allclose(a.float().numpy(), e.float().numpy(), rtol=rtol)
         compared += 1
     assert compared, f"no case of {name} could be compared"
+
+
+@pytest.mark.parametrize("dtype", [ocl.bfloat16, ocl.float16], ids=["bfloat16", "float16"])
+def test_scales_of_quantised_weights_stay_as_they_are(dtype, rng):
+    x, bias = (ocl.tensor(rng.standard_normal(shape).astype(np.float32)) for shape in ((3, 64), (5,)))
+    # In float16 these scales would be rounded by far more than the products.
+    weight = ocl.quantize_int4(ocl.tensor(rng.standard_normal((5, 64)).astype(np.float32) * 1e-6), 32)
+    with ocl.autocast("ocl", dtype=dtype), ocl.profiler.record_calls() as recorded:
+        y = ocl.quantized_linear(x, *weight, bias)
+    assert y.dtype == dtype
+    (call,) = [c for c in recorded.calls if c.name == "quantized_linear_forward"]
+    assert call.arguments["scales"].dtype == call.arguments["zeros"].dtype == ocl.float32
+    expected = ocl.quantized_linear(x.to(dtype), *weight, bias.to(dtype))
+    np.testing.assert_array_equal(y.float().numpy(), expected.float().numpy())
 
 
 @pytest.mark.parametrize("dtype", [ocl.bfloat16, ocl.float16], ids=["bfloat16", "float16"])

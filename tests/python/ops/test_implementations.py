@@ -12,6 +12,7 @@ MAX_POOLS, AVG_POOLS = (
 # Operators whose cases reach a family.
 OPERATORS = {
     "gemm": ("matmul", "linear", "baddbmm", "mm", "einsum"),
+    "quantized_linear": ("quantized_linear",),
     "conv2d_forward": ("conv2d", "conv1d", "conv_transpose2d", "conv3d"),
     "conv2d_backward_data": ("conv2d", "conv1d", "conv_transpose2d", "conv3d"),
     "conv2d_backward_weight": ("conv2d", "conv1d", "conv_transpose2d", "conv3d"),

@@ -19,7 +19,8 @@ COMPOSED_BY_PYTORCH = """
     adaptive_avg_pool2d affine_grid batched_nms bilinear binary_cross_entropy_with_logits
     cosine_embedding_loss cross_entropy dot embedding_bag equal gaussian_nll_loss glu_kernel gru
     gru_cell kl_div local_response_norm lp_pool1d lp_pool2d lstm_cell multilabel_margin_loss
-    multilabel_soft_margin_loss poisson_nll_loss rms_norm rnn_relu rnn_relu_cell rnn_tanh_cell rrelu
+    multilabel_soft_margin_loss poisson_nll_loss quantized_linear rms_norm rnn_relu rnn_relu_cell
+    rnn_tanh_cell rrelu
     scaled_dot_product_attention selu sgn triplet_margin_loss
 """.split()
 # Operators whose gradient PyTorch's own formulas give, or sum up where a number stood for a tensor.

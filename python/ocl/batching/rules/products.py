@@ -77,6 +77,17 @@ def linear(call: Call) -> Any:
     return added[0] + added[1]
 
 
+@rule("quantized_linear")
+def quantized_linear(call: Call) -> Any:
+    x, bias = call["input"], call["bias"]
+    if not isinstance(x, Batched) or not call.only("input", "bias"):
+        return NotImplemented
+    if not isinstance(bias, Batched):
+        return call.again()
+    made, added = aligned([Batched(call.again(bias=None)), bias])
+    return made + added
+
+
 def _joined(call: Call, product: Tensor) -> Tensor:
     """beta * input + alpha * product."""
     beta, alpha, dtype = call["beta"], call["alpha"], call.expected[0][1]

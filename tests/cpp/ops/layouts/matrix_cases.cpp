@@ -98,6 +98,49 @@ void draw_linear_backward_bias(Draw& d) {
   d.calls([=](Queue& queue) { linear_backward_bias(queue, *dy, *db); });
 }
 
+/** A linear layer whose weight is kept in 8 bits, or in 4. */
+struct Quantized {
+  explicit Quantized(Draw& d) : rows(d.size_or_none(11)), out(d.size_or_none(33)), dtype(d.floating()) {
+    const DType of_scales = d.floating();
+    if (d.coin()) {
+      in = d.size_or_none(40);
+      weight = d.operand("weight", Role::input, DType::int8, {out, in}, d.whole(-127, 127));
+      scales = d.input("scales", {out}, of_scales);
+      return;
+    }
+    const std::int64_t group = d.one_of({32, 64, 128, 256}), groups = d.number(0, 2);
+    in = group * groups;
+    weight = d.operand("weight", Role::input, DType::uint8, {out, in / 2}, d.whole(0, 255));
+    scales = d.input("scales", {out, groups}, of_scales);
+    zeros = d.input("zeros", {out, groups}, of_scales);
+  }
+  std::int64_t rows, out, in;
+  DType dtype;
+  const Tensor *weight, *scales, *zeros = nullptr;
+};
+
+void draw_quantized_linear_forward(Draw& d) {
+  const Quantized l(d);
+  const Tensor *x = d.input("x", {l.rows, l.in}, l.dtype),
+               *bias = d.coin() ? d.input("bias", {l.out}, l.dtype) : nullptr,
+               *y = d.output("y", {l.rows, l.out}, l.dtype);
+  d.calls(
+      [=](Queue& queue) { quantized_linear_forward(queue, *x, *l.weight, *l.scales, l.zeros, bias, *y); });
+}
+
+void draw_quantized_linear_backward_data(Draw& d) {
+  const Quantized l(d);
+  const Tensor *dy = d.input("dy", {l.rows, l.out}, l.dtype), *dx = d.output("dx", {l.rows, l.in}, l.dtype);
+  d.calls(
+      [=](Queue& queue) { quantized_linear_backward_data(queue, *dy, *l.weight, *l.scales, l.zeros, *dx); });
+}
+
+void draw_dequantize_weight(Draw& d) {
+  const Quantized l(d);
+  const Tensor* result = d.output("result", {l.out, l.in}, l.dtype);
+  d.calls([=](Queue& queue) { dequantize_weight(queue, *l.weight, *l.scales, l.zeros, *result); });
+}
+
 /** A recurrent layer over sequences of two lengths. */
 struct Recurrent {
   explicit Recurrent(Draw& d)
@@ -188,6 +231,9 @@ LayoutCases matrix_cases() {
           {"linear_backward_data", draw_linear_backward_data},
           {"linear_backward_weight", draw_linear_backward_weight},
           {"linear_backward_bias", draw_linear_backward_bias},
+          {"quantized_linear_forward", draw_quantized_linear_forward},
+          {"quantized_linear_backward_data", draw_quantized_linear_backward_data},
+          {"dequantize_weight", draw_dequantize_weight},
           {"rnn_forward", draw_rnn_forward},
           {"rnn_backward", draw_rnn_backward}};
 }
