@@ -53,8 +53,8 @@ def require_no_phase(told: str, turned: Tensor) -> None:
     imaginary = turned.detach().diagonal(dim1=-2, dim2=-1).imag
     if not _C.allclose(imaginary, _C.zeros_like(imaginary), 1e-2, 1e-2):
         raise RuntimeError(
-            f"{told} in the complex case are specified up to multiplication by e^{{i phi}}. The specified loss "
-            "function depends on this quantity, so it is ill-defined."
+            f"{told} in the complex case are specified up to multiplication by e^{{i phi}}. The specified "
+            "loss function depends on this quantity, so it is ill-defined."
         )
 
 

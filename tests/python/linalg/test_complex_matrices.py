@@ -1,4 +1,4 @@
-"""ocl.linalg of complex matrices beside torch.linalg: results, gradients, gradients of gradients and errors."""
+"""ocl.linalg of complex matrices beside torch.linalg: results, gradients of any order, errors."""
 
 import numpy as np
 import pytest
