@@ -220,8 +220,7 @@ def _taking_complex_dtypes(cls: type) -> Callable:
 
 
 # A normal complex number has the variance 1 of both parts together.
-XX    *((cls, 1.0) for cls in (layers.Linear, *_CONVOLVING)),
-    (layers.Embedding, math.sqrt(0.5)),
-):
+_SCALES = {**dict.fromkeys((layers.Linear, *_CONVOLVING), 1.0), layers.Embedding: math.sqrt(0.5)}
+for _class, _scale in _SCALES.items():
     _class.reset_parameters = _drawing_complex_numbers(_class.reset_parameters, _scale)
     _class.__init__ = _taking_complex_dtypes(_class)
