@@ -8,6 +8,7 @@ from ocl._C import *  # noqa: F403
 from ocl._C import Tensor
 from ocl._C._nn._functional import *  # noqa: F403  (those that take inplace)
 from ocl.nn import complex_layers
+from ocl.nn.attention_forward import multi_head_attention_forward  # noqa: F401
 from ocl.nn.dropouts import alpha_dropout, dropout1d, dropout3d, feature_alpha_dropout  # noqa: F401
 from ocl.nn.embedding import embedding, embedding_bag  # noqa: F401
 from ocl.nn.fractional_max_pool import (  # noqa: F401

@@ -129,8 +129,8 @@ def zeta(input: Tensor | float, other: Tensor | float) -> Tensor:
     """The Hurwitz zeta function, the sum of (other + n) ** -input over n >= 0; the arguments broadcast.
     (torch.special.zeta)
 
-    Differentiable with respect to `other`. Integers give float32. Left of 0 the terms of both signs cancel, as
-    in PyTorch: there the error is relative to the largest of them. Of infinities and NaN, too, it is PyTorch's.
+    Differentiable with respect to `other`. Integers give float32. Left of 0 the terms of both signs cancel:
+    there the error is relative to the largest of them.
     """
     (s, q), dtype = _operands("zeta", input, other)
     return _Zeta.apply(s, q).to(dtype)
