@@ -116,6 +116,23 @@ def _zero_grad(self: Module, set_to_none: bool = True) -> None:
                 gradient.zero_()
 
 
+def _type(self: Module, dst_type: Any) -> Module:
+    """Converts all parameters and buffers, those of integers too. (torch.nn.Module.type)"""
+    return _convert(self, lambda tensor: tensor.type(dst_type))
+
+
+def _to_empty(self: Module, *, device: Any, recurse: bool = True) -> Module:
+    """Gives the parameters and buffers memory on a device without their values, those of submodules too
+    with ``recurse``. (torch.nn.Module.to_empty)
+    """
+    tensors = _tensors(self) if recurse else [*self.parameters(False), *self.buffers(False)]
+    with no_grad():
+        for tensor in list(tensors):
+            tensor.data = _C.empty(tensor.shape, dtype=tensor.dtype, device=device)
+    return self
+
+
 Module.to, Module.zero_grad = _to, _zero_grad
+Module.type, Module.to_empty = _type, _to_empty
 for _name in _DTYPES:
     setattr(Module, _name, _to_dtype(_name))

@@ -147,8 +147,8 @@ def _through_hooks(leaf: Tensor, gradient: SparseTensor) -> SparseTensor:
         if type(replaced) is not SparseTensor or replaced.shape != gradient.shape:
             name = getattr(hook, "__name__", type(hook).__name__)
             raise ArgumentTypeError(
-                f"hook '{name}' has changed the type of value (was SparseTensor of shape {tuple(gradient.shape)} "
-                f"got {type(replaced).__name__} of shape {tuple(replaced.shape)})"
+                f"hook '{name}' has changed the type of value (was SparseTensor of shape "
+                f"{tuple(gradient.shape)}, got {type(replaced).__name__} of shape {tuple(replaced.shape)})"
             )
         gradient = replaced
     return gradient
