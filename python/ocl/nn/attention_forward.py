@@ -17,7 +17,7 @@ _NAME = "multi_head_attention_forward"
 
 
 def _addend(what: str, mask: Tensor, dtype: Any) -> Tensor:
-    """What a mask adds to the scores: minus infinity where one of truths is True."""
+    """The addend that a mask makes of the scores: minus infinity where a mask of truths is True."""
     if mask.dtype == _C.bool_:
         return _C.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(mask, -math.inf)
     if not mask.is_floating_point():
@@ -77,8 +77,8 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """What ``MultiheadAttention`` computes of query [queries, N, E], key and value [keys, N, width], or of
-    tensors without N, with the weights given.
+    """The attention of ``MultiheadAttention`` with the weights given, of query [queries, N, E], key and value
+    [keys, N, width], or of tensors without N.
 
     Gives the output and, with ``need_weights``, the weights [N, queries, keys], of each head with
     ``average_attn_weights=False``. ``static_k`` and ``static_v`` [N * heads, keys, E / heads] take the

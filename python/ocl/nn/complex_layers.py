@@ -94,7 +94,7 @@ def _padded(layer: Any, input: Tensor) -> tuple[Tensor, Any]:
 
 
 def _output_padding(layer: Any, input: Tensor, output_size: Any) -> tuple[int, ...]:
-    """What is added to one side of the output so that it has a size."""
+    """The rows that are added to one side of the output, so that it has a size."""
     if output_size is None:
         return layer.output_padding
     dims = len(layer.kernel_size)

@@ -304,7 +304,6 @@ def _keep_order(module: Module) -> None:
         _watch(module)
 
 
-@functools.wraps(_plain_register)
 def _register_forward_hook(
     self: Module,
     hook: Callable,
@@ -313,6 +312,12 @@ def _register_forward_hook(
     with_kwargs: bool = False,
     always_call: bool = False,
 ) -> Any:
+    """Calls hook(module, args, output) after every forward; what it returns, unless None, replaces the
+    output. (torch.nn.Module.register_forward_hook)
+
+    With ``prepend`` before the module's other hooks, with ``with_kwargs`` as hook(module, args, kwargs,
+    output), with ``always_call`` even if the forward raises, with the output None.
+    """
     if not always_call:
         handle = _plain_register(self, hook, prepend=prepend, with_kwargs=with_kwargs)
         _keep_order(self)
@@ -329,13 +334,6 @@ def _register_forward_hook(
         _forget_unneeded()
 
     return _OwnHandle(handle, forget)
-
-
-_register_forward_hook.__doc__ = (
-    "Calls hook(module, args, output) after every forward; what it returns, unless None, replaces the "
-    "output. With ``prepend`` before the module's other hooks, with ``with_kwargs`` as hook(module, args, "
-    "kwargs, output), with ``always_call`` even if the forward raises, with the output None."
-)
 
 
 @functools.wraps(_plain_register_pre)
@@ -367,6 +365,7 @@ def _register_full_backward_pre_hook(self: Module, hook: Callable, prepend: bool
     return handle
 
 
+_register_forward_hook.__name__ = "register_forward_hook"
 Module.register_forward_hook = _register_forward_hook
 Module.register_forward_pre_hook = _register_forward_pre_hook
 Module.register_full_backward_hook = _register_full_backward_hook

@@ -52,7 +52,7 @@ def _tell(module: Module, before: dict[tuple[str, str], Any]) -> None:
 
 
 def _tell_of_all(module: Module) -> None:
-    """Of what a constructor in C++ has made: its submodules come first, as they are built first."""
+    """Calls the hooks for all that a constructor in C++ has made, submodules first."""
     for child in module._entries("_modules").values():
         if child is not None:
             _tell_of_all(child)

@@ -38,7 +38,7 @@ _hooks: dict[int, _LeafHooks] = {}
 
 
 class LeafHandle:
-    """What register_hook of a leaf returns."""
+    """The handle that register_hook of a leaf returns."""
 
     def __init__(self, handle: Any, hooks: dict[int, Callable], hook: Callable) -> None:
         self._handle, self._hooks = handle, hooks

@@ -292,7 +292,7 @@ def test_eigenvalues_of_a_real_matrix_have_real_gradients():
 
 
 def cofactors(matrices):
-    """Of (count, n, n), by their definition; PyTorch's gradient of a singular matrix may be 0."""
+    """The cofactors of (count, n, n), by definition; PyTorch's gradient of a singular matrix may be 0."""
     result = np.empty_like(matrices)
     for k, i, j in np.ndindex(*matrices.shape):
         minor = np.delete(np.delete(matrices[k], i, 0), j, 1)

@@ -85,7 +85,7 @@ def test_the_function_without_a_batch(form):
 )
 @pytest.mark.parametrize("average", [True, False])
 def test_weights_under_vmap(options, average):
-    """What a loop over the examples gives, with gradients of the parameters."""
+    """They are those of a loop over the examples, with gradients of the parameters."""
     layer = ocl.nn.MultiheadAttention(8, 2, **options)
     widths = (8, options.get("kdim", 8), options.get("vdim", 8))
     q, k, v = (ocl.tensor(drawn(i, 5, 4, 3, width)) for i, width in enumerate(widths))

@@ -330,7 +330,7 @@ def test_registration_hooks_replace():
 
 
 def test_a_global_hook_counts_activations():
-    """As tools do that print the sizes of all layers."""
+    """Tools that print the sizes of all layers do it so."""
     sizes = []
     model = ocl.models.resnet18(num_classes=3).eval()
     with ocl.nn.modules.module.register_module_forward_hook(
