@@ -21,6 +21,7 @@ VALUES_DIFFER = {
     "randint", "randint_like", "randn", "randn_like", "nn.functional.alpha_dropout", "nn.functional.dropout",
     "nn.functional.dropout2d", "nn.functional.dropout3d", "nn.functional.feature_alpha_dropout",
     "nn.functional.rrelu", "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d",
+    "nn.functional.multi_head_attention_forward",
     "svd_lowrank", "pca_lowrank", "resize_", "cauchy", "exponential", "geometric", "log_normal", "uniform",
 }  # fmt: skip
 
