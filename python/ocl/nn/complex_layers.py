@@ -28,6 +28,9 @@ def _by_parts(
 ) -> Tensor:
     """A function that is linear in input and in weight, of complex ones."""
     given = [t for t in (input, weight, bias) if t is not None]
+    for t in given:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{name}: expected Tensors for input, weight and bias, got {type(t).__name__}")
     if len({t.dtype for t in given}) != 1:
         found = ", ".join(str(t.dtype) for t in given)
         raise ArgumentTypeError(f"{name}: expected input, weight and bias of one dtype, got {found}")

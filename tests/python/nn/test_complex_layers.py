@@ -239,6 +239,8 @@ def test_refusals():
     z, x = ocl.tensor(numbers((1, 2, 5))), ocl.ones(1, 2, 3)
     with pytest.raises(TypeError, match="conv1d: expected input, weight and bias of one dtype"):
         ocl.nn.functional.conv1d(z, x)
+    with pytest.raises(TypeError, match="conv1d: expected Tensors for input, weight and bias, got int"):
+        ocl.nn.functional.conv1d(3, z)
     with pytest.raises(ValueError, match="to have 3 channels, but got 2 channels instead"):
         ocl.nn.functional.conv1d(z, ocl.tensor(numbers((2, 3, 3))))
     with pytest.raises(TypeError, match="must be a floating point one"):
