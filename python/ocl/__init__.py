@@ -81,6 +81,7 @@ from ocl.type_info import finfo, iinfo
 from ocl.views import *  # noqa: F403
 
 globals().update(with_sparse_meaning("ocl", globals()))
+globals().update(nn.complex_layers.with_complex_meaning("ocl"))
 spmm = globals()["mm"]
 from ocl.sparse import methods  # isort: skip  # noqa: F401  (it takes the methods that tensors have by now)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+import string
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ocl import _C
-from ocl._C import ArgumentTypeError, Tensor
+from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
 from ocl.shapes import is_shapes_only
 from ocl.special.bessel import i0
 from ocl.special.composed import multigammaln
@@ -17,6 +18,7 @@ from ocl.special.gamma_functions import igamma, igammac
 
 __all__ = [
     "deg2rad",
+    "einsum",
     "fix",
     "float_power",
     "frexp",
@@ -40,6 +42,35 @@ def positive(input: Tensor) -> Tensor:
     if input.dtype == _C.bool_:
         raise ArgumentTypeError("positive: the + operator, on a bool tensor, is not supported")
     return input
+
+
+def einsum(equation: str | Tensor, *operands: Any) -> Tensor:
+    """Sums of products by letters, as ``"bij,bjk->bik"``; the operands follow, or a list of them.
+    (torch.einsum)
+
+    Lists of numbers below 52 may name the dimensions, each behind its operand, and one the result's.
+    TypeError and ValueError for what does not fit.
+    """
+    if isinstance(equation, Tensor):
+        given = (equation, *operands)
+        has_result = len(given) % 2 == 1
+        tensors, lists = given[: len(given) // 2 * 2 : 2], given[1::2]
+        equation = ",".join(map(_letters, lists)) + ("->" + _letters(given[-1]) if has_result else "")
+        operands = tensors
+    return _C.einsum(equation, *operands)
+
+
+def _letters(dims: Sequence[Any]) -> str:
+    """The letters that stand for a list of numbers of dimensions."""
+    if isinstance(dims, Tensor) or not isinstance(dims, Sequence):
+        kind = type(dims).__name__
+        raise TypeError(f"einsum: expected a list of dimensions behind each operand, got {kind}")
+    names = []
+    for dim in dims:
+        if dim is not ... and not 0 <= dim < 52:
+            raise ArgumentValueError(f"einsum: subscript {dim} is not within the valid range [0, 52)")
+        names.append("..." if dim is ... else string.ascii_uppercase[dim] if dim < 26 else chr(dim - 26 + 97))
+    return "".join(names)
 
 
 def deg2rad(input: Tensor) -> Tensor:

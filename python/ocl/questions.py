@@ -23,6 +23,14 @@ def is_inference(input: Tensor) -> bool:
     return False
 
 
+def _data_ptr(self: Tensor) -> int:
+    """A number for the place of the first element: the same for tensors that begin at one place in memory.
+
+    It is no address: memory of a device has none here. (torch.Tensor.data_ptr)
+    """
+    return (_C._storage_key(self) << 40) + self.storage_offset() * self.element_size()
+
+
 def is_storage(obj: Any) -> bool:
     """False: there are no storages. (torch.is_storage)"""
     return False
@@ -90,6 +98,6 @@ def _new(self: Tensor, *args: Any) -> Tensor:
     return self.new_empty(args[0] if args and not isinstance(args[0], int) else args or (0,))
 
 
-_as_type.__name__, _new.__name__ = "type", "new"
-Tensor.type, Tensor.new = _as_type, _new
+_as_type.__name__, _new.__name__, _data_ptr.__name__ = "type", "new", "data_ptr"
+Tensor.type, Tensor.new, Tensor.data_ptr = _as_type, _new, _data_ptr
 Tensor.is_cuda = property(lambda self: False, doc="False: the device is an OpenCL device. (torch.Tensor)")

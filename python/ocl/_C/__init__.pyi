@@ -491,6 +491,16 @@ class Tensor:
         Parts along the third of at least three dimensions. (torch.dsplit)
         """
     @staticmethod
+    def einsum(equation: str | Tensor, *operands: typing.Any) -> Tensor:
+        """
+        Sums of products by letters, as ``"bij,bjk->bik"``; the operands follow, or a list of them.
+            (torch.einsum)
+        
+            Lists of numbers below 52 may name the dimensions, each behind its operand, and one the result's.
+            TypeError and ValueError for what does not fit.
+            
+        """
+    @staticmethod
     def fix(*args, **kwargs):
         """
         trunc(self: ocl._C.Tensor) -> ocl._C.Tensor
@@ -1624,6 +1634,13 @@ class Tensor:
         """
         Writes what ``cumsum`` gives over the tensor. (torch.Tensor.cumsum_)
         """
+    def data_ptr(self) -> int:
+        """
+        A number for the place of the first element: the same for tensors that begin at one place in memory.
+        
+            It is no address: memory of a device has none here. (torch.Tensor.data_ptr)
+            
+        """
     def deg2rad_(self, *args: typing.Any, **kwargs: typing.Any) -> Tensor:
         """
         Writes what ``deg2rad`` gives over the tensor. (torch.Tensor.deg2rad_)
@@ -1634,7 +1651,7 @@ class Tensor:
         """
     def det(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
-        The determinants (*,) of A (*, n, n), float32 or float64 (torch.linalg.det).
+        The determinants (*,) of A (*, n, n) (torch.linalg.det).
         """
     def detach(self) -> Tensor:
         ...
@@ -2176,7 +2193,7 @@ class Tensor:
         """
     def logdet(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
-        log det of (*, n, n), NaN where the determinant is negative (torch.logdet).
+        log det of (*, n, n), NaN where the determinant of a real matrix is negative (torch.logdet).
         """
     def logical_and(self, other: Tensor | complex | float | int | bool) -> Tensor:
         """
@@ -2274,7 +2291,7 @@ class Tensor:
         """
     def matrix_exp(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
-        The exponentials of A (*, n, n), float32 or float64 (torch.linalg.matrix_exp).
+        The exponentials of A (*, n, n) (torch.linalg.matrix_exp).
         
             They are computed on the device; the norms are read, which waits. A matrix that is not finite gives NaN.
             
@@ -2459,9 +2476,12 @@ class Tensor:
         """
         The coordinates [count, rank] of the elements that are not 0, or with as_tuple a tensor for each dimension. Waits for their number.
         """
-    def norm(self, p: typing.SupportsFloat | typing.SupportsIndex | str = 'fro', dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    def norm(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
-        (sum |input|^p)^(1/p) for any p, 0 and infinities too; 'fro' is 2.
+        (sum |input|^p)^(1/p) for any p, 0 and infinities too, along ``dim`` or of all elements (torch.norm).
+        
+            "fro" is 2. "nuc" is the sum of the singular values of the matrices that two dimensions are, on the host.
+            
         """
     def normal_(self, mean: typing.SupportsFloat | typing.SupportsIndex = 0.0, std: typing.SupportsFloat | typing.SupportsIndex = 1.0, *, generator: Generator = None) -> Tensor:
         """
@@ -2839,8 +2859,8 @@ class Tensor:
         """
         The signs of the determinants of A (*, n, n) and the logarithms of their magnitudes, each (*,).
         
-            float32 or float64 (torch.linalg.slogdet). A singular matrix gives 0 and minus infinity, and NaN as its
-            gradient.
+            (torch.linalg.slogdet) The sign of a complex matrix is a complex number of magnitude 1. A singular matrix
+            gives 0 and minus infinity, and NaN as its gradient.
             
         """
     def softmax(self, dim: typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
@@ -2962,7 +2982,7 @@ class Tensor:
         """
     def svd(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         """
-        U, S and V, not its transpose, of ``linalg.svd``; ``some=False`` gives the full matrices (torch.svd).
+        U, S and V, not its adjoint, of ``linalg.svd``; ``some=False`` gives the full matrices (torch.svd).
         
             Without ``compute_uv`` U (*, m, m) and V (*, n, n) are zeros.
             

@@ -174,9 +174,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             "backward() called inside of vmap. This is not supported, please call backward() outside of it "
             "or use ocl.func.grad"
         )
-    _C.backward(
-        _sequence(tensors), _sequence(grad_tensors), retain_graph, bool(create_graph), _sequence(inputs)
-    )
+    inputs = _sequence(inputs)
+    with arriving.passing(inputs):
+        _C.backward(_sequence(tensors), _sequence(grad_tensors), retain_graph, bool(create_graph), inputs)
 
 
 def _of_batched_weights(outputs, inputs, weights, retain_graph, create_graph, allow_unused, materialize):
@@ -198,7 +198,7 @@ def _with_sparse(outputs, inputs, grad_outputs, retain_graph, create_graph, allo
     """``grad`` towards tensors that may get sparse gradients, which the tape does not carry."""
     with arriving.captured(inputs) as captured:
         dense = derivatives.gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, True)
-    found = [arriving.joined(g, captured.get(id(x))) for g, x in zip(dense, inputs, strict=True)]
+    found = [arriving.joined(x, g, captured.get(id(x))) for g, x in zip(dense, inputs, strict=True)]
     if not allow_unused and any(g is None for g in found):
         raise RuntimeError(
             "grad: One of the differentiated Tensors appears to not have been used in the graph. Set "

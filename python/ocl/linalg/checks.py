@@ -21,11 +21,13 @@ def tensor_argument(name: str, value: object, argument: str) -> None:
 
 
 def float_matrices(name: str, tensor: Tensor, argument: str = "A") -> None:
-    """Raises unless ``tensor`` has matrices of float32 or float64."""
+    """Raises unless ``tensor`` has matrices of float32, float64, complex64 or complex128."""
     tensor_argument(name, tensor, argument)
-    if not tensor.is_floating_point():
-        raise ArgumentTypeError(f"{name}: Expected a floating point tensor as input. Got {tensor.dtype}")
-    if tensor.dtype not in (_C.float32, _C.float64):
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        raise ArgumentTypeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {tensor.dtype}"
+        )
+    if tensor.dtype not in (_C.float32, _C.float64, _C.complex64, _C.complex128):
         raise ArgumentTypeError(f"{name}: Low precision dtypes not supported. Got {tensor.dtype}")
     matrices(name, tensor, argument)
 
@@ -49,7 +51,7 @@ def square(name: str, tensor: Tensor, argument: str = "A") -> None:
 
 
 def square_floats(name: str, tensor: Tensor, argument: str = "A") -> None:
-    """Raises unless ``tensor`` has square matrices of float32 or float64."""
+    """Raises unless ``tensor`` has square matrices of a dtype that ``float_matrices`` takes."""
     square(name, tensor, argument)
     float_matrices(name, tensor, argument)
 

@@ -49,13 +49,13 @@ def _failing_order(matrix: np.ndarray) -> int:
 
 
 class _Cholesky(PreciseFunction):
-    """The lower factor. (Murray 2016, "Differentiation of the Cholesky decomposition", eq. 10;
-    derivatives.yaml: cholesky_backward)"""
+    """The lower factor, of the upper triangle on request. (Murray 2016, "Differentiation of the Cholesky
+    decomposition", eq. 10; derivatives.yaml: cholesky_backward)"""
 
     @staticmethod
-    def forward(ctx, a, name):
+    def forward(ctx, a, name, upper):
         def factor(array):
-            lower, info = _lower_factors(array)
+            lower, info = _lower_factors(array.swapaxes(1, 2).conj() if upper else array)
             if name:
                 checks.raise_first(
                     name,
@@ -73,24 +73,24 @@ class _Cholesky(PreciseFunction):
     @staticmethod
     def backward(ctx, g, _):
         (lower,) = ctx.saved_tensors
-        phi = _C.tril(lower.mT @ g)
-        symmetric = 0.5 * (phi + _C.tril(phi, -1).mT)
-        left = solve_triangular(lower.mT, symmetric, upper=True)
-        return solve_triangular(lower, left, upper=False, left=False), None
+        phi = _C.tril(lower.mH @ g)
+        symmetric = 0.5 * (phi + _C.tril(phi, -1).mH)
+        left = solve_triangular(lower.mH, symmetric, upper=True)
+        return solve_triangular(lower, left, upper=False, left=False), None, None
 
 
 def cholesky_factor(name: str, a: Tensor, upper: bool, must_succeed: bool) -> tuple[Tensor, Tensor]:
     """The factor and info; ``name`` is the caller's, for errors."""
     checks.square_floats(name, a)
-    factor, info = _Cholesky.apply(a.mT if upper else a, name if must_succeed else None)
-    return (factor.mT if upper else factor), info
+    factor, info = _Cholesky.apply(a, name if must_succeed else None, upper)
+    return (factor.mH if upper else factor), info
 
 
 @full_precision
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """The lower L of A = L L^T, or with ``upper`` the upper U of A = U^T U (torch.linalg.cholesky).
+    """The lower L of A = L L^H, or with ``upper`` the upper U of A = U^H U (torch.linalg.cholesky).
 
-    A (*, n, n), float32 or float64, of which the lower (upper) triangle alone is read. LinAlgError if a
+    A (*, n, n), symmetric or Hermitian, of which the lower (upper) triangle alone is read. LinAlgError if a
     matrix is not positive-definite.
     """
     return cholesky_factor("linalg.cholesky", A, upper, True)[0]
@@ -111,8 +111,8 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     """X of A X = ``input`` (*, n, k), where ``input2`` (*, n, n) is the Cholesky factor of A, the upper one
     with ``upper`` (torch.cholesky_solve)."""
     checks.equation("cholesky_solve", input2, input, True)
-    lower = input2.mT if upper else input2
-    return solve_triangular(lower.mT, solve_triangular(lower, input, upper=False), upper=True)
+    lower = input2.mH if upper else input2
+    return solve_triangular(lower.mH, solve_triangular(lower, input, upper=False), upper=True)
 
 
 @full_precision
@@ -122,7 +122,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     Gradients are those of the triangle that is read; PyTorch's fill the other one too.
     """
     checks.square_floats("cholesky_inverse", input)
-    lower = input.mT if upper else input
+    lower = input.mH if upper else input
     identity = _C.eye(lower.shape[-1], dtype=lower.dtype, device=lower.device)
     root = solve_triangular(lower, identity, upper=False)
-    return root.mT @ root
+    return root.mH @ root

@@ -12,7 +12,8 @@ from ocl._C import Tensor
 from ocl.batching import derivatives
 from ocl.shapes import is_shapes_only
 
-_DTYPES = {np.dtype(name): getattr(_C, name) for name in ("float32", "float64", "int32", "int64")}
+_NAMES = ("float32", "float64", "complex64", "complex128", "int32", "int64")
+_DTYPES = {np.dtype(name): getattr(_C, name) for name in _NAMES}
 
 
 def on_host(function: Callable, *tensors: Tensor) -> tuple[Tensor, ...]:

@@ -75,7 +75,7 @@ class _Inv(PreciseFunction):
     @staticmethod
     def backward(ctx, g, _):
         (inverse,) = ctx.saved_tensors
-        return -(inverse.mT @ g @ inverse.mT), None
+        return -(inverse.mH @ g @ inverse.mH), None
 
 
 class _Solve(PreciseFunction):
@@ -97,13 +97,13 @@ class _Solve(PreciseFunction):
     @staticmethod
     def backward(ctx, g, _):
         a, x = ctx.saved_tensors
-        of_b = _Solve.apply(a.mT, g, None)[0]
-        return (-of_b @ x.mT if ctx.needs_input_grad[0] else None), of_b, None
+        of_b = _Solve.apply(a.mH, g, None)[0]
+        return (-of_b @ x.mH if ctx.needs_input_grad[0] else None), of_b, None
 
 
 @full_precision
 def inv(A: Tensor) -> Tensor:
-    """The inverses of A (*, n, n), float32 or float64 (torch.linalg.inv). LinAlgError if one is singular."""
+    """The inverses of A (*, n, n) (torch.linalg.inv). LinAlgError if one is singular."""
     checks.square_floats("linalg.inv", A)
     return _Inv.apply(A, "linalg.inv")[0]
 
@@ -138,8 +138,8 @@ def _solve(name: str, told: str | None, a: Tensor, b: Tensor, left: bool) -> tup
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X of A X = B, or with ``left=False`` of X A = B (torch.linalg.solve).
 
-    A (*, n, n); B (*, n, k), or vectors (n,) or (*, n) for the batch of A; one dtype, float32 or float64.
-    Batches broadcast. LinAlgError if a matrix is singular.
+    A (*, n, n); B (*, n, k), or vectors (n,) or (*, n) for the batch of A; one dtype. Batches
+    broadcast. LinAlgError if a matrix is singular.
     """
     return _solve("linalg.solve", "torch.linalg.solve", A, B, left)[0]
 
@@ -185,8 +185,8 @@ def tensorsolve(A: Tensor, B: Tensor, dims: tuple[int, ...] | None = None) -> Te
 class _Det(PreciseFunction):
     """det A. (Giles 2008, 2.2.4; derivatives.yaml: linalg_det_backward)
 
-    A regular matrix has the gradient det(A) A^-T here. A singular one has ``U diag(p) V^T`` with the signs of
-    det U and det V, where p has the products of the other singular values.
+    A regular matrix has the gradient conj(det(A)) A^-H here. A singular one has ``U diag(p) V^H`` times the
+    conjugates of det U and det V^H, where p has the products of the other singular values.
     """
 
     @staticmethod
@@ -206,50 +206,56 @@ class _Det(PreciseFunction):
     @staticmethod
     def backward(ctx, g):
         a, result = ctx.saved_tensors
-        n, factor = a.shape[-1], (g * result)[..., None, None]
+        n, factor = a.shape[-1], (g * result.conj())[..., None, None]
         if ctx.singular is None:
-            return factor * inv_ex(a).inverse.mT
+            return factor * inv_ex(a).inverse.mH
         like = {"dtype": a.dtype, "device": a.device}
         is_singular = _C.tensor(ctx.singular, device=a.device)[..., None, None]
         # No singular values are the same in the stand-in for regular matrices, so its gradient is finite.
         stand_in = _C.eye(n, **like) * _C.arange(1, n + 1, **like)
-        regular = factor * inv_ex(_C.where(is_singular, stand_in, a)).inverse.mT
+        regular = factor * inv_ex(_C.where(is_singular, stand_in, a)).inverse.mH
         u, s, vh = svd(_C.where(is_singular, a, stand_in))
-        sign = (det(u.detach()) * det(vh.detach())).round()
-        others = _C.where(_C.eye(n, **like) == 1, _C.ones(n, n, **like), s.unsqueeze(-2)).prod(-1)
+        sign = (det(u.detach()) * det(vh.detach())).sgn().conj()
+        is_diagonal = _C.eye(n, **like) == 1
+        others = _C.where(is_diagonal, _C.ones_like(s).unsqueeze(-2), s.unsqueeze(-2)).prod(-1)
         cofactors = u @ ((g * sign).unsqueeze(-1) * others).unsqueeze(-1).mul(vh)
         return _C.where(is_singular, cofactors, regular)
 
 
 @full_precision
 def det(A: Tensor) -> Tensor:
-    """The determinants (*,) of A (*, n, n), float32 or float64 (torch.linalg.det)."""
+    """The determinants (*,) of A (*, n, n) (torch.linalg.det)."""
     checks.square_floats("linalg.det", A)
     return _Det.apply(A)
 
 
 class _SLogDet(PreciseFunction):
-    """sign and log |det A|. (derivatives.yaml: slogdet_backward)"""
+    """sign and log |det A|. (derivatives.yaml: slogdet_backward)
+
+    The sign of a complex matrix turns by the imaginary part of tr(A^-1 dA).
+    """
 
     @staticmethod
     def forward(ctx, a):
         sign, logarithm = on_host(lambda array: tuple(np.linalg.slogdet(array)), a)
-        ctx.mark_non_differentiable(sign)
-        ctx.save_for_backward(a)
+        if not a.is_complex():
+            ctx.mark_non_differentiable(sign)
+        ctx.save_for_backward(a, sign)
         return sign, logarithm
 
     @staticmethod
-    def backward(ctx, _, g):
-        (a,) = ctx.saved_tensors
-        return g[..., None, None] * inv_ex(a).inverse.mT
+    def backward(ctx, of_sign, g):
+        a, sign = ctx.saved_tensors
+        factor = _C.complex(g, -(of_sign.conj() * sign).imag) if a.is_complex() else g
+        return factor[..., None, None] * inv_ex(a).inverse.mH
 
 
 @full_precision
 def slogdet(A: Tensor) -> SLogDet:
     """The signs of the determinants of A (*, n, n) and the logarithms of their magnitudes, each (*,).
 
-    float32 or float64 (torch.linalg.slogdet). A singular matrix gives 0 and minus infinity, and NaN as its
-    gradient.
+    (torch.linalg.slogdet) The sign of a complex matrix is a complex number of magnitude 1. A singular matrix
+    gives 0 and minus infinity, and NaN as its gradient.
     """
     checks.square_floats("linalg.slogdet", A)
     return SLogDet(*_SLogDet.apply(A))
@@ -257,7 +263,9 @@ def slogdet(A: Tensor) -> SLogDet:
 
 @full_precision
 def logdet(input: Tensor) -> Tensor:
-    """log det of (*, n, n), NaN where the determinant is negative (torch.logdet)."""
+    """log det of (*, n, n), NaN where the determinant of a real matrix is negative (torch.logdet)."""
     checks.square_floats("logdet", input)
     sign, logarithm = _SLogDet.apply(input)
+    if input.is_complex():
+        return sign.log() + logarithm
     return _C.where(sign == -1, float("nan"), logarithm)

@@ -21,7 +21,7 @@ def _basis(a: Tensor, q: int, niter: int) -> Tensor:
     drawn = _C.randn((a.shape[-1], q), dtype=a.dtype, device=a.device)
     basis = qr(a @ drawn)[0]
     for _ in range(niter):
-        basis = qr(a @ qr(a.mT @ basis)[0])[0]
+        basis = qr(a @ qr(a.mH @ basis)[0])[0]
     return basis
 
 
@@ -30,10 +30,10 @@ def _decomposed(name: str, a: Tensor, q: int, niter: int) -> SVD:
 
     checks.float_matrices(name, a)
     is_wide = a.shape[-2] < a.shape[-1]
-    tall = a.mT if is_wide else a
+    tall = a.mH if is_wide else a
     basis = _basis(tall, q, niter)
-    u, s, vh = svd(basis.mT @ tall, False)
-    u, v = basis @ u, vh.mT
+    u, s, vh = svd(basis.mH @ tall, False)
+    u, v = basis @ u, vh.mH
     return SVD(v, s, u) if is_wide else SVD(u, s, v)
 
 

@@ -64,11 +64,16 @@ def _factor_in_place(a: np.ndarray) -> np.ndarray:
     return np.concatenate([first, second + half], axis=1)
 
 
+def _sizes(a: np.ndarray) -> np.ndarray:
+    """The magnitudes by which LAPACK chooses a pivot: of complex numbers the sum of those of the parts."""
+    return np.abs(a.real) + np.abs(a.imag) if np.iscomplexobj(a) else np.abs(a)
+
+
 def _factor_columns(a: np.ndarray) -> np.ndarray:
     steps = min(a.shape[1:])
     pivots = np.zeros((len(a), steps), np.int64)
     for j in range(steps):
-        pivots[:, j] = np.abs(a[:, j:, j]).argmax(axis=1)
+        pivots[:, j] = _sizes(a[:, j:, j]).argmax(axis=1)
         _swap_rows(a[:, j:], pivots[:, j : j + 1])
         pivots[:, j] += j
         pivot = a[:, j, j, None]
@@ -142,18 +147,18 @@ class _LUFactor(PreciseFunction):
         lower, upper = _unpacked(packed)
         of_lower, of_upper = _C.tril(g[..., :k], -1), _C.triu(g[..., :k, :])
         square_lower, square_upper = lower[..., :k, :], upper[..., :k]
-        below = _C.tril(square_lower.mT @ of_lower[..., :k, :], -1)
-        above = _C.triu(of_upper[..., :k] @ square_upper.mT)
+        below = _C.tril(square_lower.mH @ of_lower[..., :k, :], -1)
+        above = _C.triu(of_upper[..., :k] @ square_upper.mH)
         if columns > k:
-            below = below - _C.tril(of_upper[..., k:] @ upper[..., k:].mT, -1)
+            below = below - _C.tril(of_upper[..., k:] @ upper[..., k:].mH, -1)
         if rows > k:
-            above = above - _C.triu(lower[..., k:, :].mT @ of_lower[..., k:, :])
-        of_a = solve_triangular(square_upper.mT, below + above, upper=False, left=False)
+            above = above - _C.triu(lower[..., k:, :].mH @ of_lower[..., k:, :])
+        of_a = solve_triangular(square_upper.mH, below + above, upper=False, left=False)
         if columns > k:
             of_a = _C.cat([of_a, of_upper[..., k:]], -1)
-        of_a = solve_triangular(square_lower.mT, of_a, upper=True, unitriangular=True)
+        of_a = solve_triangular(square_lower.mH, of_a, upper=True, unitriangular=True)
         if rows > k:
-            rest = solve_triangular(square_upper.mT, of_lower[..., k:, :], upper=False, left=False)
+            rest = solve_triangular(square_upper.mH, of_lower[..., k:, :], upper=False, left=False)
             of_a = _C.cat([of_a, rest], -2)
         return _permuted(_C.argsort(_order(pivots, rows), -1), of_a), None
 
@@ -221,8 +226,8 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X of A X = B for the A of which ``lu_factor`` gave ``LU`` and ``pivots`` (torch.linalg.lu_solve).
 
-    B (*, n, k), or for X A = B with ``left=False`` (*, k, n). With ``adjoint`` A is transposed. Batches
-    broadcast.
+    B (*, n, k), or for X A = B with ``left=False`` (*, k, n). With ``adjoint`` A^H takes the place of A.
+    Batches broadcast.
     """
     checks.equation("linalg.lu_solve", LU, B, left)
     if pivots.dtype != _C.int32:
@@ -232,14 +237,14 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
             "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix"
         )
     if not left:
-        return lu_solve(LU, pivots, B.mT, adjoint=not adjoint).mT
+        return lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
     order = _order(pivots, LU.shape[-1])
     batch = np.broadcast_shapes(LU.shape[:-2], B.shape[:-2])
     order = order.expand(*batch, order.shape[-1])
     b = B.expand(*batch, *B.shape[-2:])
     if adjoint:
-        x = solve_triangular(LU.mT, b, upper=False)
-        x = solve_triangular(LU.mT, x, upper=True, unitriangular=True)
+        x = solve_triangular(LU.mH, b, upper=False)
+        x = solve_triangular(LU.mH, x, upper=True, unitriangular=True)
         return _permuted(_C.argsort(order, -1), x)
     x = solve_triangular(LU, _permuted(order, b), upper=False, unitriangular=True)
     return solve_triangular(LU, x, upper=True)

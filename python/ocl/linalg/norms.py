@@ -55,7 +55,7 @@ def matrix_norm(
 
     - ``ord="fro"``: the root of the sum of squares.
     - ``"nuc"``: the sum of the singular values; ``2`` and ``-2``: the largest and the smallest of them. These
-      take float32 and float64, and are computed on the host.
+      take no 16-bit dtypes, and are computed on the host.
     - ``1`` and ``-1``: the largest and the smallest sum of magnitudes of a column; ``inf`` and ``-inf``: of a
       row.
 
@@ -63,8 +63,10 @@ def matrix_norm(
     """
     name = "linalg.matrix_norm"
     checks.matrices(name, A)
-    if not A.is_floating_point():
-        raise ArgumentTypeError(f"{name}: Expected a floating point tensor as input. Got {A.dtype}")
+    if not (A.is_floating_point() or A.is_complex()):
+        raise ArgumentTypeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {A.dtype}"
+        )
     if ord not in _ORDERS:
         raise ArgumentValueError(f"{name}: Order {ord} not supported.")
     rows, columns = _dims(name, A, dim)
@@ -123,7 +125,7 @@ def norm(
 
 @full_precision
 def cond(A: Tensor, p: str | float | None = None) -> Tensor:
-    """The condition numbers (*,) of A (*, m, n), float32 or float64 (torch.linalg.cond).
+    """The condition numbers (*,) of A (*, m, n) (torch.linalg.cond).
 
     ``p`` None or 2: the largest singular value over the smallest; -2: the inverse of that. The other orders
     of ``matrix_norm``, for square matrices: the norm times that of the inverse, and infinite for singular

@@ -56,20 +56,21 @@ class _QR(PreciseFunction):
         # The columns beyond the first square are Q R2, which gives Q a gradient.
         first, rest = upper[..., :rows], upper[..., rows:]
         of_rest = of_r[..., rows:]
-        of_first = _of_tall(q, first, of_q + q @ (rest @ of_rest.mT), of_r[..., :rows])
+        of_first = _of_tall(q, first, of_q + q @ (rest @ of_rest.mH), of_r[..., :rows])
         return _C.cat([of_first, q @ of_rest], -1), None
 
 
 def _of_tall(q: Tensor, upper: Tensor, of_q: Tensor, of_r: Tensor) -> Tensor:
     """The gradient of A = Q R with a square R."""
-    above = _C.triu(of_r @ upper.mT - q.mT @ of_q)
-    symmetric = above + _C.triu(above, 1).mT
-    return solve_triangular(upper.mT, of_q + q @ symmetric, upper=False, left=False)
+    above = _C.triu(of_r @ upper.mH - q.mH @ of_q)
+    half = above - 0.5 * above * _C.eye(above.shape[-1], dtype=above.dtype, device=above.device)
+    symmetric = half + half.mH
+    return solve_triangular(upper.mH, of_q + q @ symmetric, upper=False, left=False)
 
 
 @full_precision
 def qr(A: Tensor, mode: str = "reduced") -> QR:
-    """Q and R of A (*, m, n), float32 or float64 (torch.linalg.qr); k is the smaller size.
+    """Q and R of A (*, m, n) (torch.linalg.qr); k is the smaller size.
 
     - ``mode="reduced"``: Q (*, m, k), R (*, k, n).
     - ``"complete"``: Q (*, m, m), R (*, m, n), whose gradient is there for m <= n.
@@ -88,7 +89,7 @@ def qr(A: Tensor, mode: str = "reduced") -> QR:
 
 @full_precision
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:
-    """The first n columns of the product of k reflections I - tau_i v_i v_i^T.
+    """The first n columns of the product of k reflections I - tau_i v_i v_i^H.
 
     Column i of ``input`` (*, m, n) has v_i below its diagonal; v_i is 1 on the diagonal and 0 above. tau is
     (*, k), k <= n <= m. Only a triangular system leaves the device. (torch.linalg.householder_product)
@@ -110,9 +111,9 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
         raise ArgumentTypeError(f"{name}: tau dtype {tau.dtype} does not match input dtype {input.dtype}")
     like = {"dtype": input.dtype, "device": input.device}
     v = _C.tril(input[..., :reflections], -1) + _C.eye(rows, reflections, **like)
-    # The product is I - V T V^T, (I + diag(tau) striu(V^T V)) T = diag(tau).
+    # The product is I - V T V^H, (I + diag(tau) striu(V^H V)) T = diag(tau).
     scales = tau.unsqueeze(-1)
-    system = scales * _C.triu(v.mT @ v, 1)
+    system = scales * _C.triu(v.mH @ v, 1)
     diagonal = scales * _C.eye(reflections, **like)
     t = solve_triangular(system, diagonal, upper=True, unitriangular=True)
-    return _C.eye(rows, columns, **like) - v @ (t @ v[..., :columns, :].mT)
+    return _C.eye(rows, columns, **like) - v @ (t @ v[..., :columns, :].mH)

@@ -37,8 +37,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     checks.square("linalg.matrix_power", A)
     n = operator.index(n)
     if n == 0:
-        identity = _C.eye(A.shape[-1], dtype=A.dtype, device=A.device)
-        return identity.expand(*A.shape).clone()
+        return A.clone().copy_(_C.eye(A.shape[-1], dtype=A.dtype, device=A.device))
     if n < 0:
         A, n = inv(A), -n
     result, square = None, A
@@ -52,7 +51,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
 
 
 class _MatrixExp(PreciseFunction):
-    """exp A by scaling and squaring. Its gradient is a block of the exponential of [[A^T, G], [0, A^T]].
+    """exp A by scaling and squaring. Its gradient is a block of the exponential of [[A^H, G], [0, A^H]].
     (Higham 2008, "Functions of matrices", 3.2 and 10.3; derivatives.yaml: linalg_matrix_exp)"""
 
     @staticmethod
@@ -62,7 +61,7 @@ class _MatrixExp(PreciseFunction):
         if (factors == 1).all():
             return _taylor(a)
         counts = _C.tensor(squarings.astype(np.int32), device=a.device)[..., None, None]
-        scales = _C.tensor(factors, dtype=a.dtype, device=a.device)[..., None, None]
+        scales = _C.tensor(factors, dtype=a.dtype.to_real(), device=a.device)[..., None, None]
         result = _taylor(a * scales)
         for i in range(squarings.max()):
             result = _C.where(counts > i, result @ result, result)
@@ -72,8 +71,8 @@ class _MatrixExp(PreciseFunction):
     def backward(ctx, g):
         (a,) = ctx.saved_tensors
         n = a.shape[-1]
-        above = _C.cat([a.mT, g], -1)
-        below = _C.cat([_C.zeros_like(a), a.mT], -1)
+        above = _C.cat([a.mH, g], -1)
+        below = _C.cat([_C.zeros_like(a), a.mH], -1)
         return _MatrixExp.apply(_C.cat([above, below], -2))[..., :n, n:]
 
 
@@ -87,7 +86,7 @@ def _squarings(a: Tensor) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(batch, np.int64), np.ones(batch)
     norms = a.abs().sum(-2).amax(-1).numpy(force=True).astype(np.float64)
     is_finite = np.isfinite(norms)
-    ratios = np.where(is_finite, norms, 0) / _LARGEST_NORM[a.dtype]
+    ratios = np.where(is_finite, norms, 0) / _LARGEST_NORM[a.dtype.to_real()]
     squarings = np.ceil(np.log2(np.maximum(ratios, 1))).astype(np.int64)
     return squarings, np.where(is_finite, np.ldexp(1.0, -squarings), np.nan)
 
@@ -110,7 +109,7 @@ def _taylor(a: Tensor) -> Tensor:
 
 @full_precision
 def matrix_exp(A: Tensor) -> Tensor:
-    """The exponentials of A (*, n, n), float32 or float64 (torch.linalg.matrix_exp).
+    """The exponentials of A (*, n, n) (torch.linalg.matrix_exp).
 
     They are computed on the device; the norms are read, which waits. A matrix that is not finite gives NaN.
     """

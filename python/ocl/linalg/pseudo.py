@@ -60,13 +60,17 @@ def _inverted(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
     return np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
 
 
+def _adjoint(matrices: np.ndarray) -> np.ndarray:
+    return matrices.swapaxes(1, 2).conj()
+
+
 def _pseudo_inverses(a: np.ndarray, bounds: _Bounds, hermitian: bool) -> tuple[np.ndarray]:
     if hermitian:
         values, vectors = eigh_arrays(a, "L")
-        left, right = vectors, vectors.swapaxes(1, 2)
+        left, right = vectors, _adjoint(vectors)
     else:
         u, values, vh = svd_arrays(a, False)
-        left, right = vh.swapaxes(1, 2), u.swapaxes(1, 2)
+        left, right = _adjoint(vh), _adjoint(u)
     inverses = _inverted(values, bounds.kept(np.abs(values)))
     return ((left * inverses[:, None, :]) @ right,)
 
@@ -87,16 +91,16 @@ class _Pinv(PreciseFunction):
 
 
 def _pinv_backward(g: Tensor, inverse: Tensor, a: Tensor) -> Tensor:
-    inverse_t, g_t = inverse.mT, g.mT
+    inverse_h, g_h = inverse.mH, g.mH
     if a.shape[-2] <= a.shape[-1]:
-        k = g_t @ inverse
-        k_inverse = k @ inverse_t
+        k = g_h @ inverse
+        k_inverse = k @ inverse_h
         return (
-            -(inverse @ k).mT + k_inverse - a @ (inverse @ k_inverse) + (inverse_t @ inverse) @ (g_t - k @ a)
+            -(inverse @ k).mH + k_inverse - a @ (inverse @ k_inverse) + (inverse_h @ inverse) @ (g_h - k @ a)
         )
-    k = inverse @ g_t
-    inverse_k = inverse_t @ k
-    return -(k @ inverse).mT + (g_t - a @ k) @ (inverse @ inverse_t) + inverse_k - (inverse_k @ inverse) @ a
+    k = inverse @ g_h
+    inverse_k = inverse_h @ k
+    return -(k @ inverse).mH + (g_h - a @ k) @ (inverse @ inverse_h) + inverse_k - (inverse_k @ inverse) @ a
 
 
 @full_precision
@@ -108,11 +112,11 @@ def pinv(
     atol: Tensor | float | None = None,
     rtol: Tensor | float | None = None,
 ) -> Tensor:
-    """The pseudo-inverses (*, n, m) of A (*, m, n), float32 or float64 (torch.linalg.pinv).
+    """The pseudo-inverses (*, n, m) of A (*, m, n) (torch.linalg.pinv).
 
     Singular values of at most max(atol, rtol * the largest) count as 0; rtol is by default eps * max(m, n),
     or 0 where atol > 0 is given. Tolerances are numbers, or tensors that broadcast to the batch; ``rcond`` is
-    the old name of rtol. With ``hermitian`` A is symmetric, and its lower triangle is read.
+    the old name of rtol. With ``hermitian`` A is symmetric or Hermitian, and its lower triangle is read.
     """
     checks.float_matrices("linalg.pinv", A)
     if hermitian:
@@ -131,7 +135,8 @@ def matrix_rank(
 ) -> Tensor:
     """How many singular values of A (*, m, n) count: (*,), int64 (torch.linalg.matrix_rank).
 
-    Tolerances as those of ``pinv``; ``tol`` is atol with an rtol of 0. With ``hermitian`` A is symmetric.
+    Tolerances as those of ``pinv``; ``tol`` is atol with an rtol of 0. With ``hermitian`` A is symmetric
+    or Hermitian.
     """
     checks.float_matrices("torch.linalg.matrix_rank", A, "input")
     if hermitian:
@@ -153,7 +158,7 @@ class _LstSq(PreciseFunction):
         def solutions(array, right):
             u, s, vh = svd_arrays(array, False)
             kept = bounds.kept(s)
-            x = vh.swapaxes(1, 2) @ (_inverted(s, kept)[..., None] * (u.swapaxes(1, 2) @ right))
+            x = _adjoint(vh) @ (_inverted(s, kept)[..., None] * (_adjoint(u) @ right))
             return x, kept.sum(axis=1, dtype=np.int64), s
 
         results = on_host(solutions, a, b)
@@ -165,8 +170,8 @@ class _LstSq(PreciseFunction):
     def backward(ctx, g, _rank, _values):
         a, b = ctx.saved_tensors
         inverse = pinv(a)
-        of_a = _pinv_backward(g @ b.mT, inverse, a) if ctx.needs_input_grad[0] else None
-        return of_a, inverse.mT @ g, None
+        of_a = _pinv_backward(g @ b.mH, inverse, a) if ctx.needs_input_grad[0] else None
+        return of_a, inverse.mH @ g, None
 
 
 def _are_full(rank: Tensor, columns: int) -> bool:
@@ -177,7 +182,7 @@ def _are_full(rank: Tensor, columns: int) -> bool:
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> LstSq:
     """X of the least norm that makes ||A X - B|| least (torch.linalg.lstsq).
 
-    A (*, m, n); B (*, m, k), or vectors (m,) or (*, m) for the batch of A; one dtype, float32 or float64.
+    A (*, m, n); B (*, m, k), or vectors (m,) or (*, m) for the batch of A; one dtype.
     Batches broadcast. Every ``driver`` computes by singular values, of which those up to ``rcond`` (by
     default eps * max(m, n)) times the largest count as 0.
 
@@ -202,10 +207,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     a, b = checks.broadcast_batches(A, b)
     rows, columns = a.shape[-2:]
     x, rank, values = _LstSq.apply(a, b, _Bounds(a, None, rcond))
-    nothing = _C.empty([0], dtype=a.dtype, device=a.device)
+    nothing = _C.empty([0], dtype=a.dtype.to_real(), device=a.device)
     residuals = nothing
     if driver not in (None, "gelsy") and rows > columns and _are_full(rank, columns):
-        residuals = (a @ x - b).square().sum(-2)
+        residuals = (a @ x - b).abs().square().sum(-2)
     if driver == "gels":
         rank = nothing.to(_C.int64)
     if driver not in ("gelsd", "gelss"):

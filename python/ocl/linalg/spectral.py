@@ -1,8 +1,8 @@
-"""Eigenvalues of symmetric matrices, and singular values."""
+"""Eigenvalues of symmetric and Hermitian matrices, and singular values."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from ocl._C import ArgumentValueError, Tensor, is_grad_enabled
 from ocl.linalg import checks
 from ocl.linalg.host import on_host, one_by_one
 from ocl.linalg.precision import PreciseFunction, full_precision
+from ocl.shapes import is_shapes_only
 
-__all__ = ["eig", "eigh", "eigvals", "eigvalsh", "svd", "svdvals"]
+__all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 
 
 class Eigh(NamedTuple):
@@ -30,19 +31,34 @@ class SVD(NamedTuple):
     Vh: Tensor
 
 
-def _off_diagonal(matrix: Tensor, divisors: Tensor) -> Tensor:
+def off_diagonal(matrix: Tensor, divisors: Tensor) -> Tensor:
     """matrix / (divisors_j - divisors_i), and 0 on the diagonal."""
     gaps = divisors.unsqueeze(-2) - divisors.unsqueeze(-1)
     diagonal = _C.eye(gaps.shape[-1], dtype=gaps.dtype, device=gaps.device)
     return matrix * (1 - diagonal) / (gaps + diagonal)
 
 
-def _diagonal(values: Tensor) -> Tensor:
+def diagonal_matrices(values: Tensor) -> Tensor:
     """Matrices with these diagonals."""
     return values.unsqueeze(-1) * _C.eye(values.shape[-1], dtype=values.dtype, device=values.device)
 
 
-def _wanted(tensor: Tensor) -> bool:
+def require_no_phase(told: str, turned: Tensor) -> None:
+    """Raises if a loss depends on the phases of complex vectors, which are as good as any others.
+
+    It does where the imaginary parts on the diagonal of V^H times the gradient of V are not 0.
+    """
+    if not turned.is_complex() or is_shapes_only():
+        return
+    imaginary = turned.detach().diagonal(dim1=-2, dim2=-1).imag
+    if not _C.allclose(imaginary, _C.zeros_like(imaginary), 1e-2, 1e-2):
+        raise RuntimeError(
+            f"{told} in the complex case are specified up to multiplication by e^{{i phi}}. The specified "
+            "loss function depends on this quantity, so it is ill-defined."
+        )
+
+
+def is_wanted(tensor: Tensor) -> bool:
     return tensor.requires_grad and is_grad_enabled()
 
 
@@ -62,12 +78,14 @@ class _Eigh(PreciseFunction):
         if of_vectors is None:
             if of_values is None:
                 return None, None
-            return vectors * of_values.unsqueeze(-2) @ vectors.mT, None
-        inner = _off_diagonal(vectors.mT @ of_vectors, values)
+            return vectors * of_values.unsqueeze(-2) @ vectors.mH, None
+        turned = vectors.mH @ of_vectors
+        require_no_phase("linalg_eigh_backward: The eigenvectors", turned)
+        inner = off_diagonal(turned, values)
         if of_values is not None:
-            inner = inner + _diagonal(of_values)
-        result = vectors @ inner @ vectors.mT
-        return (result + result.mT) / 2, None  # A counts as symmetric, and so does its gradient
+            inner = inner + diagonal_matrices(of_values)
+        result = vectors @ inner @ vectors.mH
+        return (result + result.mH) / 2, None  # A counts as Hermitian, and so does its gradient
 
 
 def _of_finite_matrices(name: str, function, empty):
@@ -88,13 +106,13 @@ def eigh_arrays(array: np.ndarray, triangle: str) -> tuple[np.ndarray, np.ndarra
     try:
         return tuple(np.linalg.eigh(array, triangle))
     except np.linalg.LinAlgError:
-        nan = lambda matrix: (np.full_like(matrix[0], np.nan), np.full_like(matrix, np.nan))  # noqa: E731
+        nan = lambda matrix: (np.full_like(matrix[0].real, np.nan), np.full_like(matrix, np.nan))  # noqa: E731
         alone = lambda matrix: tuple(np.linalg.eigh(matrix, triangle))  # noqa: E731
         return _of_finite_matrices("linalg.eigh", alone, nan)(array)
 
 
 def eigenvalues(array: np.ndarray, triangle: str) -> np.ndarray:
-    """The eigenvalues of symmetric (count, n, n), ascending: (count, n)."""
+    """The eigenvalues of symmetric or Hermitian (count, n, n), ascending: (count, n)."""
     try:
         return np.linalg.eigvalsh(array, triangle)
     except np.linalg.LinAlgError:
@@ -109,10 +127,12 @@ def _triangle(UPLO: str) -> str:
 
 @full_precision
 def eigh(A: Tensor, UPLO: str = "L") -> Eigh:
-    """Eigenvalues (*, n), ascending, and eigenvectors (*, n, n) of symmetric A (*, n, n) (torch.linalg.eigh).
+    """Eigenvalues (*, n), ascending, and eigenvectors (*, n, n) of symmetric or Hermitian A (*, n, n)
+    (torch.linalg.eigh).
 
-    float32 or float64; the lower triangle is read, or the upper one with ``UPLO="U"``. Gradients of the
-    eigenvectors are finite where no eigenvalues are the same. A matrix with NaN gives NaN.
+    The lower triangle is read, or the upper one with ``UPLO="U"``. Gradients of the eigenvectors are finite
+    where no eigenvalues are the same; RuntimeError in the backward pass if a loss depends on the phases of
+    complex ones. A matrix with NaN gives NaN.
     """
     checks.square_floats("linalg.eigh", A)
     return Eigh(*_Eigh.apply(A, _triangle(UPLO)))
@@ -120,29 +140,12 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigh:
 
 @full_precision
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
-    """The eigenvalues (*, n), ascending, of symmetric A (*, n, n) (torch.linalg.eigvalsh)."""
+    """The eigenvalues (*, n), ascending, of symmetric or Hermitian A (*, n, n) (torch.linalg.eigvalsh)."""
     checks.square_floats("linalg.eigvalsh", A)
     triangle = _triangle(UPLO)
-    if _wanted(A):
+    if is_wanted(A):
         return _Eigh.apply(A, triangle)[0]
     return on_host(lambda array: (eigenvalues(array, triangle),), A)[0]
-
-
-def _refuse(name: str) -> NoReturn:
-    raise NotImplementedError(
-        f"linalg.{name}: the results are complex numbers, which no solver here gives; eigh and eigvalsh "
-        "are for symmetric matrices"
-    )
-
-
-def eig(A: Tensor) -> NoReturn:
-    """NotImplementedError: the results are complex (torch.linalg.eig)."""
-    _refuse("eig")
-
-
-def eigvals(A: Tensor) -> NoReturn:
-    """NotImplementedError: the results are complex (torch.linalg.eigvals)."""
-    _refuse("eigvals")
 
 
 def svd_arrays(array: np.ndarray, full_matrices: bool) -> tuple[np.ndarray, ...]:
@@ -184,23 +187,33 @@ class _SVD(PreciseFunction):
         k = s.shape[-1]
         rows, columns = u.shape[-2], vh.shape[-1]
         u, vh = u[..., :k], vh[..., :k, :]
-        inner = _diagonal(of_s) if of_s is not None else _diagonal(s.detach() * 0)
-        squares = s * s
+        inner = (diagonal_matrices(of_s) if of_s is not None else diagonal_matrices(s.detach() * 0)).to(
+            u.dtype
+        )
+        squares, phases = s * s, []
         if of_u is not None:
             of_u = of_u[..., :k]
-            crossed = u.mT @ of_u
-            inner = inner + _off_diagonal(crossed - crossed.mT, squares) * s.unsqueeze(-2)
+            crossed = u.mH @ of_u
+            skew = crossed - crossed.mH
+            inner = inner + off_diagonal(skew, squares) * s.unsqueeze(-2)
+            phases.append(skew)
+            if of_vh is not None and u.is_complex():
+                inner = inner + diagonal_matrices(skew.diagonal(dim1=-2, dim2=-1) / (2 * s))
         if of_vh is not None:
             of_vh = of_vh[..., :k, :]
-            crossed = vh @ of_vh.mT
-            inner = inner + s.unsqueeze(-1) * _off_diagonal(crossed - crossed.mT, squares)
+            crossed = vh @ of_vh.mH
+            skew = crossed - crossed.mH
+            inner = inner + s.unsqueeze(-1) * off_diagonal(skew, squares)
+            phases.append(skew)
+        if phases:
+            require_no_phase("svd_backward: The singular vectors", sum(phases))
         of_a = u @ inner @ vh
         if of_u is not None and rows > k:
             scaled = of_u / s.unsqueeze(-2)
-            of_a = of_a + (scaled - u @ (u.mT @ scaled)) @ vh
+            of_a = of_a + (scaled - u @ (u.mH @ scaled)) @ vh
         if of_vh is not None and columns > k:
             scaled = of_vh / s.unsqueeze(-1)
-            of_a = of_a + u @ (scaled - (scaled @ vh.mT) @ vh)
+            of_a = of_a + u @ (scaled - (scaled @ vh.mH) @ vh)
         return of_a, None
 
 
@@ -208,8 +221,9 @@ class _SVD(PreciseFunction):
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> SVD:
     """U (*, m, m), S (*, k), descending, and Vh (*, n, n) of A = U diag(S) Vh (torch.linalg.svd).
 
-    A (*, m, n), float32 or float64; k is the smaller size. U is (*, m, k) and Vh (*, k, n) with
-    ``full_matrices=False``. Gradients of U and Vh are finite where no singular values are the same.
+    A (*, m, n); k is the smaller size. U is (*, m, k) and Vh (*, k, n) with ``full_matrices=False``.
+    Gradients of U and Vh are finite where no singular values are the same; RuntimeError in the backward pass
+    if a loss depends on the phases of complex vectors.
     ``driver`` has to be None, as on PyTorch's CPU. LinAlgError if A is not finite.
     """
     _check_driver("svd", driver)
@@ -222,7 +236,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values (*, min(m, n)), descending, of A (*, m, n) (torch.linalg.svdvals)."""
     _check_driver("svdvals", driver)
     checks.float_matrices("linalg.svdvals", A)
-    if _wanted(A):
+    if is_wanted(A):
         return _SVD.apply(A, False)[1]
     return on_host(lambda array: (singular_values(array),), A)[0]
 

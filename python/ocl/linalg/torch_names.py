@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ocl import _C
-from ocl._C import ArgumentValueError, Tensor
+from ocl._C import ArgumentValueError, Tensor, dtype
 from ocl.linalg import checks
 from ocl.linalg.cholesky_factors import cholesky_factor, cholesky_inverse, cholesky_solve
 from ocl.linalg.host import on_host
@@ -17,6 +17,7 @@ from ocl.linalg.inverse import det, inv, logdet, slogdet
 from ocl.linalg.low_rank import pca_lowrank, svd_lowrank
 from ocl.linalg.lu_factors import LUFactor, LUFactorEx, lu_factor, lu_factor_ex, lu_unpack
 from ocl.linalg.lu_factors import lu_solve as solve_factored
+from ocl.linalg.norms import matrix_norm
 from ocl.linalg.orthogonal import QR, householder_product
 from ocl.linalg.orthogonal import qr as qr_factors
 from ocl.linalg.precision import full_precision
@@ -26,6 +27,7 @@ from ocl.linalg.pseudo import pinv
 from ocl.linalg.spectral import svd as svd_factors
 from ocl.linalg.spectral import svdvals
 from ocl.linalg.triangular import solve_triangular
+from ocl.numpy_names import takes_numpy_names
 
 __all__ = [
     "chain_matmul",
@@ -41,6 +43,7 @@ __all__ = [
     "lu_unpack",
     "matrix_exp",
     "matrix_power",
+    "norm",
     "orgqr",
     "pca_lowrank",
     "pinverse",
@@ -54,7 +57,7 @@ __all__ = [
 
 
 class SVD(NamedTuple):
-    """A = U diag(S) V^T."""
+    """A = U diag(S) V^H."""
 
     U: Tensor
     S: Tensor
@@ -108,13 +111,13 @@ def _raw_factors(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SVD:
-    """U, S and V, not its transpose, of ``linalg.svd``; ``some=False`` gives the full matrices (torch.svd).
+    """U, S and V, not its adjoint, of ``linalg.svd``; ``some=False`` gives the full matrices (torch.svd).
 
     Without ``compute_uv`` U (*, m, m) and V (*, n, n) are zeros.
     """
     if compute_uv:
         u, s, vh = svd_factors(input, not some)
-        return SVD(u, s, vh.mT)
+        return SVD(u, s, vh.mH)
     batch, (rows, columns) = input.shape[:-2], input.shape[-2:]
     like = {"dtype": input.dtype, "device": input.device}
     values = svdvals(input)
@@ -141,6 +144,23 @@ def triangular_solve(
     matrix = A.mT if transpose else A
     x = solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
     return TriangularSolve(x, checks.broadcast_batches(A, b)[0].clone())
+
+
+@takes_numpy_names
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """(sum |input|^p)^(1/p) for any p, 0 and infinities too, along ``dim`` or of all elements (torch.norm).
+
+    "fro" is 2. "nuc" is the sum of the singular values of the matrices that two dimensions are, on the host.
+    """
+    if p == "nuc":
+        return matrix_norm(input, p, tuple(range(input.ndim)) if dim is None else dim, keepdim, dtype=dtype)
+    return _C.norm(input, p, dim, keepdim, dtype)
 
 
 def orgqr(input: Tensor, tau: Tensor) -> Tensor:
@@ -189,6 +209,7 @@ for _name in (
     "lu_solve",
     "matrix_exp",
     "matrix_power",
+    "norm",
     "orgqr",
     "pinverse",
     "qr",

@@ -54,11 +54,11 @@ class _SolveTriangular(PreciseFunction):
     def backward(ctx, g):
         a, x = ctx.saved_tensors
         upper, unitriangular = ctx.triangle
-        of_b = _SolveTriangular.apply(a.mT, g, not upper, unitriangular)
+        of_b = _SolveTriangular.apply(a.mH, g, not upper, unitriangular)
         of_a = None
         if ctx.needs_input_grad[0]:
             outside = 1 if unitriangular else 0
-            of_a = -of_b @ x.mT
+            of_a = -of_b @ x.mH
             of_a = _C.triu(of_a, outside) if upper else _C.tril(of_a, -outside)
         return of_a, of_b, None, None
 

@@ -7,7 +7,18 @@ from ocl import _C
 
 globals().update({name: value for name, value in vars(_C._nn).items() if not name.startswith("_")})
 
-from ocl.nn import functional, init, lazy, replaced, small_layers, state, utils  # noqa: E402, F401
+from ocl.nn import (  # noqa: E402, F401
+    converting,
+    functional,
+    further_methods,
+    global_hooks,
+    init,
+    lazy,
+    replaced,
+    small_layers,
+    state,
+    utils,
+)
 from ocl.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss  # noqa: E402
 from ocl.nn.dropouts import AlphaDropout, Dropout1d, Dropout3d, FeatureAlphaDropout  # noqa: E402
 from ocl.nn.embedding import Embedding, EmbeddingBag  # noqa: E402, F401  (in place of those of C++)

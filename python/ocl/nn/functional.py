@@ -7,6 +7,8 @@ from ocl import _C
 from ocl._C import *  # noqa: F403
 from ocl._C import Tensor
 from ocl._C._nn._functional import *  # noqa: F403  (those that take inplace)
+from ocl.nn import complex_layers
+from ocl.nn.attention_forward import multi_head_attention_forward  # noqa: F401
 from ocl.nn.dropouts import alpha_dropout, dropout1d, dropout3d, feature_alpha_dropout  # noqa: F401
 from ocl.nn.embedding import embedding, embedding_bag  # noqa: F401
 from ocl.nn.fractional_max_pool import (  # noqa: F401
@@ -19,6 +21,7 @@ from ocl.nn.max_unpool import max_unpool1d, max_unpool2d, max_unpool3d  # noqa: 
 from ocl.nn.sequence_losses import ctc_loss  # noqa: F401
 from ocl.sparse.asking import with_sparse_meaning
 
+globals().update(complex_layers.FUNCTIONS)
 globals().update(
     with_sparse_meaning("ocl.nn.functional", {"linear": _C.linear, "relu": relu})  # noqa: F405
 )

@@ -15,6 +15,38 @@ from ocl._C import Generator, Tensor
 
 globals().update({name: value for name, value in vars(_C._nn._init).items() if not name.startswith("_")})
 
+
+def _of_complex_numbers_too(fill: Callable, scale: float) -> Callable:
+    """The function, which fills both parts of complex numbers; ``scale`` is that of each part."""
+
+    @functools.wraps(fill)
+    def filled(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if not tensor.is_complex():
+            return fill(tensor, *args, **kwargs)
+        parts = _C.empty((2, *tensor.shape), dtype=tensor.dtype.to_real(), device=tensor.device)
+        for part in parts:
+            fill(part, *args, **kwargs)
+        tensor.data.copy_(_C.complex(*(parts * scale)))
+        return tensor
+
+    return filled
+
+
+for _name in ("uniform_", "xavier_uniform_", "kaiming_uniform_"):
+    globals()[_name] = _of_complex_numbers_too(globals()[_name], 1.0)
+for _name in ("xavier_normal_", "kaiming_normal_"):  # The variance is that of both parts together.
+    globals()[_name] = _of_complex_numbers_too(globals()[_name], math.sqrt(0.5))
+_fill_with_normal_numbers = globals()["normal_"]
+
+
+@functools.wraps(_fill_with_normal_numbers)
+def normal_(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    if tensor.is_complex():
+        tensor.data.normal_(*args, **kwargs)
+        return tensor
+    return _fill_with_normal_numbers(tensor, *args, **kwargs)
+
+
 __all__ = [name for name in dir(_C._nn._init) if not name.startswith("_")]
 __all__ += ["dirac_", "orthogonal_", "sparse_"]
 

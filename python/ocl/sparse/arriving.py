@@ -1,23 +1,83 @@
 """Sparse gradients on their way to a leaf.
 
 The tape carries dense gradients. A lookup with ``sparse=True`` takes its leaf's gradient out of the pass and
-delivers it here: to ``.grad``, or to the ``autograd.grad`` that runs.
+delivers it here. At the end of the pass the sum goes through the leaf's hooks to ``.grad``, or to the
+``autograd.grad`` that runs.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ocl import _C
-from ocl._C import Tensor
+from ocl._C import ArgumentTypeError, Tensor
 from ocl.sparse.coo import SparseTensor
 from ocl.sparse.elementwise import add, add_
 
 _watched: dict[int, weakref.ref] = {}
+_refused: dict[int, str] = {}
 _running = threading.local()
+
+
+class _LeafHooks:
+    """The hooks of a leaf, for gradients that the tape does not carry."""
+
+    def __init__(self, leaf: Tensor) -> None:
+        key = id(leaf)
+        self.leaf = weakref.ref(leaf, lambda _: _hooks.pop(key, None))
+        self.before: dict[int, Callable] = {}
+        self.after: dict[int, Callable] = {}
+
+
+_hooks: dict[int, _LeafHooks] = {}
+
+
+class LeafHandle:
+    """The handle that register_hook of a leaf returns."""
+
+    def __init__(self, handle: Any, hooks: dict[int, Callable], hook: Callable) -> None:
+        self._handle, self._hooks = handle, hooks
+        hooks[id(self)] = hook
+
+    def remove(self) -> None:
+        """Takes the hook away."""
+        self._handle.remove()
+        self._hooks.pop(id(self), None)
+
+    def __enter__(self) -> LeafHandle:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.remove()
+
+
+_plain_register, _plain_register_after = Tensor.register_hook, Tensor.register_post_accumulate_grad_hook
+
+
+def _hooks_of(leaf: Tensor) -> _LeafHooks:
+    if id(leaf) not in _hooks:
+        _hooks[id(leaf)] = _LeafHooks(leaf)
+    return _hooks[id(leaf)]
+
+
+@functools.wraps(_plain_register)
+def _register_hook(self: Tensor, hook: Callable) -> Any:
+    handle = _plain_register(self, hook)
+    return LeafHandle(handle, _hooks_of(self).before, hook) if self.is_leaf else handle
+
+
+@functools.wraps(_plain_register_after)
+def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> Any:
+    return LeafHandle(_plain_register_after(self, hook), _hooks_of(self).after, hook)
+
+
+Tensor.register_hook = _register_hook
+Tensor.register_post_accumulate_grad_hook = _register_post_accumulate_grad_hook
 
 
 def watch(leaf: Tensor) -> None:
@@ -25,6 +85,7 @@ def watch(leaf: Tensor) -> None:
     key = id(leaf)
     if key in _watched:
         return
+    _follow_passes()
     held = weakref.ref(leaf, lambda _: _watched.pop(key, None))
 
     def joined(gradient: Tensor) -> Tensor | None:
@@ -37,25 +98,100 @@ def watch(leaf: Tensor) -> None:
         own.grad = None
         return add(gradient, before)
 
-    leaf.register_hook(joined)
+    _plain_register(leaf, joined)
     _watched[key] = held
 
 
+def refuse(leaf: Tensor, told: str) -> None:
+    """Makes a sparse gradient of that leaf a TypeError with those words."""
+    key = id(leaf)
+    _refused[key] = told
+    weakref.finalize(leaf, _refused.pop, key, None)
+
+
 def deliver(leaf: Tensor, gradient: SparseTensor) -> None:
-    """Adds a sparse gradient to what the leaf has, or to what ``autograd.grad`` has found for it."""
+    """Adds a sparse gradient to what the pass has found for the leaf, or ``autograd.grad``."""
+    if id(leaf) in _refused:
+        raise ArgumentTypeError(_refused[id(leaf)])
     captured = getattr(_running, "captured", None)
     if captured is not None:
         if id(leaf) in captured:
             captured[id(leaf)] = _sum(captured[id(leaf)], gradient)
         return
+    arrived = getattr(_running, "arrived", None)
+    if arrived is None:
+        _accumulate(leaf, gradient, _C.is_grad_enabled())
+        return
+    before = arrived.get(id(leaf), (leaf, None, False))[1]
+    arrived[id(leaf)] = leaf, _sum(before, gradient), _C.is_grad_enabled()
+
+
+def _accumulate(leaf: Tensor, gradient: SparseTensor, is_recorded: bool) -> None:
+    hooks = _hooks.get(id(leaf))
+    gradient = _through_hooks(leaf, gradient)
     before = leaf.grad
-    if before is None or type(before) is SparseTensor or _C.is_grad_enabled():
+    if before is None or type(before) is SparseTensor or is_recorded:
         leaf.grad = _sum(before, gradient)
     else:
         add_(before, gradient)
+    for hook in list(hooks.after.values()) if hooks else ():
+        hook(leaf)
 
 
-def _sum(before: Tensor | None, gradient: SparseTensor) -> Tensor:
+def _through_hooks(leaf: Tensor, gradient: SparseTensor) -> SparseTensor:
+    hooks = _hooks.get(id(leaf))
+    for hook in list(hooks.before.values()) if hooks else ():
+        replaced = hook(gradient)
+        if replaced is None:
+            continue
+        if type(replaced) is not SparseTensor or replaced.shape != gradient.shape:
+            name = getattr(hook, "__name__", type(hook).__name__)
+            raise ArgumentTypeError(
+                f"hook '{name}' has changed the type of value (was SparseTensor of shape "
+                f"{tuple(gradient.shape)}, got {type(replaced).__name__} of shape {tuple(replaced.shape)})"
+            )
+        gradient = replaced
+    return gradient
+
+
+@contextlib.contextmanager
+def passing(inputs: Sequence[Tensor]) -> Iterator[None]:
+    """While a backward pass runs to all leaves, or to ``inputs`` where there are any."""
+    outer = getattr(_running, "arrived", None)
+    _running.arrived = arrived = {}
+    try:
+        yield
+    finally:
+        _running.arrived = outer
+    wanted = {id(x) for x in inputs}
+    for key, (leaf, gradient, is_recorded) in arrived.items():
+        if not wanted or key in wanted:
+            _accumulate(leaf, gradient, is_recorded)
+
+
+_plain_backward = Tensor.backward
+
+
+@functools.wraps(_plain_backward)
+def _backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    wanted = [inputs] if isinstance(inputs, Tensor) else inputs
+    with passing(wanted or ()):
+        _plain_backward(self, gradient, retain_graph, create_graph, wanted)
+
+
+def _follow_passes() -> None:
+    """From the first sparse gradient on, the end of a pass is waited for."""
+    if Tensor.backward is _plain_backward:
+        Tensor.backward = _backward
+
+
+def _sum(before: Tensor | None, gradient: Tensor) -> Tensor:
     return gradient if before is None else add(before, gradient)
 
 
@@ -75,8 +211,9 @@ def is_watched(leaf: Tensor) -> bool:
     return id(leaf) in _watched
 
 
-def joined(dense: Tensor | None, sparse: SparseTensor | None) -> Tensor | None:
+def joined(leaf: Tensor, dense: Tensor | None, sparse: SparseTensor | None) -> Tensor | None:
     """The gradient that the tape has found for an input, and the sparse one that was delivered."""
     if sparse is None:
         return dense
+    sparse = _through_hooks(leaf, sparse)
     return sparse if dense is None else add(dense, sparse)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ocl import _C
@@ -326,6 +327,39 @@ class SparseTensor(Tensor):
         if grad is not None:
             raise ArgumentTypeError("grad: the gradient of a sparse tensor cannot be given, only dropped")
         self._parts.values.grad = None
+
+    def register_hook(self, hook: Callable[[SparseTensor], SparseTensor | None]) -> Any:
+        """Calls hook(gradient) with each gradient of the values, as a sparse tensor at the places of this
+        one; what it returns, unless None, takes its place. (torch.Tensor.register_hook)
+        """
+        parts, shape = self._parts, self.shape
+
+        def of_values(gradient: Tensor) -> Tensor | None:
+            given = made(parts.indices, gradient, shape, parts.is_coalesced)
+            replaced = hook(given)
+            if replaced is None:
+                return None
+            if type(replaced) is not SparseTensor or replaced._parts.values.shape != gradient.shape:
+                raise ArgumentTypeError(
+                    "a hook of a sparse tensor must return None or a sparse tensor of the gradient's places, "
+                    f"got {type(replaced).__name__} of shape {tuple(replaced.shape)}"
+                )
+            return replaced._parts.values
+
+        return parts.values.register_hook(of_values)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[SparseTensor], None]) -> Any:
+        """Calls hook(tensor) once ``grad`` has its gradient.
+        (torch.Tensor.register_post_accumulate_grad_hook)
+        """
+        held = weakref.ref(self)
+
+        def of_values(values: Tensor) -> None:
+            own = held()
+            if own is not None:
+                hook(own)
+
+        return self._parts.values.register_post_accumulate_grad_hook(of_values)
 
     def retain_grad(self) -> None:
         """Keeps the gradient of a tensor that is no leaf. (torch.Tensor.retain_grad)"""

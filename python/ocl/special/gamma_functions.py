@@ -92,19 +92,23 @@ def _zeta(s: Tensor, q: Tensor) -> Tensor:
     safe_s = _C.where(is_plain, s, 2.0)
     positive = _zeta_of_positive(safe_s, _C.where(is_plain & (q > 0), q, 1.0))
     # Below 0 the terms up to 0 are those of another series, backwards, with the sign of (-1) ** s.
-    whole = s.floor() == s
-    shifted = _C.where(is_plain & (q < 0) & whole, q, -0.5)
-    part = shifted - shifted.floor()
-    part = _C.where(_C.eq(part, 0), 0.5, part)
+    is_whole = _C.eq(s.floor(), s)
+    distance = _C.where(is_plain & (q < 0) & is_whole, -q, 0.5)
+    nearest = distance - distance.floor()  # exact: of the terms below 0, minus the one next to it
+    nearest = _C.where(_C.eq(nearest, 0), 0.5, nearest)
     sign = _C.where(_C.eq(safe_s % 2, 0), 1.0, -1.0)
-    below = _zeta_of_positive(safe_s, 1 - part) - _zeta_of_positive(safe_s, 1 - shifted)
-    negative = _zeta_of_positive(safe_s, part) + sign * below
+    both_sides = _zeta_of_positive(safe_s, 1 - nearest) + sign * _zeta_of_positive(safe_s, nearest)
+    negative = both_sides - sign * _zeta_of_positive(safe_s, distance + 1)
     result = _C.where(q > 0, positive, negative)
-    result = _C.where((q < 0) & ~whole, math.nan, result)
+    result = _C.where((q < 0) & ~is_whole, math.nan, result)
+    result = _C.where(_C.eq(q, math.inf), math.nan, result)
+    # The powers of an infinite s.
+    powers = _C.where(q < 1, math.inf, _C.where(_C.eq(q, 1), 1.0, math.nan))
+    result = _C.where(_C.eq(s, math.inf), powers, result)
+    result = _C.where((s != s) | (q != q), math.nan, result)
     result = _C.where((q <= 0) & _C.eq(q.floor(), q), math.inf, result)
-    result = _C.where((q == math.inf) & (s > 1), 0.0, result)
     result = _C.where(_C.eq(s, 1), math.inf, result)
-    return _C.where((s < 1) | (s != s) | (q != q), math.nan, result).to(q.dtype)
+    return _C.where(s < 1, math.nan, result).to(q.dtype)
 
 
 class _Zeta(Function):
@@ -125,8 +129,8 @@ def zeta(input: Tensor | float, other: Tensor | float) -> Tensor:
     """The Hurwitz zeta function, the sum of (other + n) ** -input over n >= 0; the arguments broadcast.
     (torch.special.zeta)
 
-    Differentiable with respect to `other`. Integers give float32. Terms of both signs cancel where
-    `other` is below 0: there the error is relative to the largest of them.
+    Differentiable with respect to `other`. Integers give float32. Left of 0 the terms of both signs cancel:
+    there the error is relative to the largest of them.
     """
     (s, q), dtype = _operands("zeta", input, other)
     return _Zeta.apply(s, q).to(dtype)

@@ -195,12 +195,6 @@ def test_eigenvalues_of_nan():
         np.testing.assert_array_equal(values, [[1, 1], [np.nan, np.nan]])
 
 
-def test_complex_results_are_refused():
-    for function in (linalg.eig, linalg.eigvals):
-        with pytest.raises(NotImplementedError, match="no solver here gives"):
-            function(MATRIX)
-
-
 @pytest.mark.parametrize(
     "call",
     [

@@ -129,3 +129,31 @@ def test_few_launches_and_no_wait():
     with ocl.profiler.profile() as profile:
         ocl.nn.utils.clip_grad_norm_(given, 1.0)
     assert len(list(profile.launches())) <= 4  # the table's two uploads are no launches
+
+
+@pytest.mark.parametrize("norm", [2, 1, math.inf, 0.5])
+@pytest.mark.parametrize("limit", [0.5, 1e6])
+def test_complex_gradients(norm, limit):
+    draws = np.random.default_rng(5)
+    arrays = [(draws.standard_normal((3, 4)) + 1j * draws.standard_normal((3, 4))).astype("complex64")]
+    arrays.append(draws.standard_normal(5).astype("float32"))
+    found = []
+    for library in (ocl, torch):
+        given = [library.zeros(a.shape, dtype=getattr(library, str(a.dtype))) for a in arrays]
+        for p, a in zip(given, arrays, strict=True):
+            p.requires_grad_().grad = library.tensor(a)
+        found.append([library.nn.utils.get_total_norm([p.grad for p in given], norm, foreach=False)])
+        found[-1] += [library.nn.utils.clip_grad_norm_(given, limit, norm, foreach=False)]
+        found[-1] += [p.grad for p in given]
+        library.nn.utils.clip_grads_with_norm_(given, 0.1, found[-1][1])
+        found[-1] += [p.grad for p in given]
+    for mine, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-5)
+    with pytest.raises(TypeError, match="complex gradients"):
+        ocl.nn.utils.clip_grad_value_([_complex_parameter()], 1.0)
+
+
+def _complex_parameter():
+    p = ocl.zeros(2, dtype=ocl.complex64, requires_grad=True)
+    p.grad = ocl.ones(2, dtype=ocl.complex64)
+    return p

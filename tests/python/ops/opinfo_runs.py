@@ -21,16 +21,17 @@ VALUES_DIFFER = {
     "randint", "randint_like", "randn", "randn_like", "nn.functional.alpha_dropout", "nn.functional.dropout",
     "nn.functional.dropout2d", "nn.functional.dropout3d", "nn.functional.feature_alpha_dropout",
     "nn.functional.rrelu", "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d",
+    "nn.functional.multi_head_attention_forward",
     "svd_lowrank", "pca_lowrank", "resize_", "cauchy", "exponential", "geometric", "log_normal", "uniform",
 }  # fmt: skip
 
 # Signs, and bases of equal values, are free: a product is compared, made by the library's own operators.
 PRODUCTS = {
-    "svd": lambda r, _: [(r[0] * r[1].unsqueeze(-2)) @ r[2].mT, r[1]],
+    "svd": lambda r, _: [(r[0] * r[1].unsqueeze(-2)) @ r[2].mH, r[1]],
     "linalg.svd": lambda r, _: (
         [r[1]] + ([(r[0] * r[1].unsqueeze(-2)) @ r[2]] if r[0].shape[-1] == r[2].shape[-2] else [])
     ),
-    "linalg.eigh": lambda r, _: [(r[1] * r[0].unsqueeze(-2)) @ r[1].mT, r[0]],
+    "linalg.eigh": lambda r, _: [(r[1] * r[0].unsqueeze(-2)) @ r[1].mH, r[0]],
     "lobpcg": lambda r, _: [r[0]],
 }
 

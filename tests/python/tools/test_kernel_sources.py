@@ -1,4 +1,4 @@
-"""What OpenCL C lacks and some compilers take all the same: a kernel has to build with those that do not."""
+"""Kernels use nothing that OpenCL C lacks, though some compilers take it: others have to build them."""
 
 import re
 from pathlib import Path

@@ -44,6 +44,8 @@ class Module:
         """
         The class's forward, with what stands under names that were taken away.
         """
+    def _get_name(self) -> str:
+        ...
     def _register_load_state_dict_pre_hook(self, hook: collections.abc.Callable, with_module: bool = False) -> RemovableHandle:
         ...
     def _register_state_dict_hook(self, hook: collections.abc.Callable) -> RemovableHandle:
@@ -64,6 +66,10 @@ class Module:
         ...
     def children(self) -> collections.abc.Iterator:
         ...
+    def compile(self, *args: typing.Any, **kwargs: typing.Any) -> None:
+        """
+        Changes nothing: kernels are compiled when they are called. (torch.nn.Module.compile)
+        """
     def cpu(self) -> typing.Any:
         """
         Moves parameters and buffers to the first OpenCL device that is a CPU.
@@ -108,9 +114,14 @@ class Module:
         """
         A buffer that is not persistent stays out of the state dict.
         """
-    def register_forward_hook(self, hook: collections.abc.Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+    def register_forward_hook(self, hook: typing.Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False) -> typing.Any:
         """
-        Calls hook(module, args, output) after every forward; what it returns, unless None, replaces the output.
+        Calls hook(module, args, output) after every forward; what it returns, unless None, replaces the
+            output. (torch.nn.Module.register_forward_hook)
+        
+            With ``prepend`` before the module's other hooks, with ``with_kwargs`` as hook(module, args, kwargs,
+            output), with ``always_call`` even if the forward raises, with the output None.
+            
         """
     def register_forward_pre_hook(self, hook: collections.abc.Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
         """
@@ -119,6 +130,12 @@ class Module:
     def register_full_backward_hook(self, hook: collections.abc.Callable, prepend: bool = False) -> RemovableHandle:
         """
         Calls hook(module, grad_input, grad_output) in every backward; what it returns, unless None, replaces grad_input. Of outputs, a tensor or a tuple of them is watched.
+        """
+    def register_full_backward_pre_hook(self, hook: typing.Callable, prepend: bool = False) -> Handle:
+        """
+        Calls hook(module, grad_output) before every backward; what it returns, unless None, replaces
+            grad_output. (torch.nn.Module.register_full_backward_pre_hook)
+            
         """
     def register_load_state_dict_post_hook(self, hook: collections.abc.Callable) -> RemovableHandle:
         """
@@ -142,18 +159,38 @@ class Module:
         """
     def requires_grad_(self, requires_grad: bool = True) -> typing.Any:
         ...
-    def state_dict(self, *args, **kwargs):
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """
-        state_dict(self: ocl._C._nn.Module, *, destination: dict | None = None, prefix: str = '', keep_vars: bool = False) -> dict
+        Puts a module under a dotted name; with ``strict`` where there is one already.
         
+            ValueError without a name, and for what is no module; AttributeError where the name leads to no module.
+            (torch.nn.Module.set_submodule)
+            
+        """
+    def share_memory(self) -> Module:
+        """
+        The module itself: processes do not share memory of a device. (torch.nn.Module.share_memory)
+        """
+    def state_dict(self, *, destination: dict | None = None, prefix: str = '', keep_vars: bool = False) -> dict:
+        """
         Parameters and buffers by dotted name after prefix, sharing memory with the module and, unless keep_vars, free of the tape.
         """
     def to(self, *args, device: typing.Any = None, dtype: ocl._C.dtype | None = None, non_blocking: bool = False, memory_format: ocl._C.memory_format | None = None) -> typing.Any:
         """
         Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor; to a memory format those of four dimensions, or five. Between devices never waits for the uploads, which overlap with what the other device computes: non_blocking changes nothing.
         """
+    def to_empty(self, *, device: typing.Any, recurse: bool = True) -> Module:
+        """
+        Gives the parameters and buffers memory on a device without their values, those of submodules too
+            with ``recurse``. (torch.nn.Module.to_empty)
+            
+        """
     def train(self, mode: bool = True) -> typing.Any:
         ...
+    def type(self, dst_type: typing.Any) -> Module:
+        """
+        Converts all parameters and buffers, those of integers too. (torch.nn.Module.type)
+        """
     def zero_grad(self, set_to_none: bool = True) -> None:
         ...
     @property
@@ -796,6 +833,10 @@ class _ConvNd(Module):
     """
     def __init__(self, *args, **kwargs) -> None:
         ...
+    def _forward_with_complex_numbers(self, input: Tensor, output_size: typing.Any = None) -> Tensor:
+        """
+        The forward of a convolution that had complex parameters once.
+        """
 class Conv1d(_ConvNd):
     """
     1D convolution, [N, in, L] -> [N, out, OL].
@@ -1558,6 +1599,8 @@ class L1Loss(_Loss):
     def __setstate__(self, arg0: dict) -> None:
         ...
     def _options(self) -> dict:
+        ...
+    def forward(self: _Loss, input: ocl._C.Tensor, target: ocl._C.Tensor) -> ocl._C.Tensor:
         ...
 class SmoothL1Loss(_Loss):
     """

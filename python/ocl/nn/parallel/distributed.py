@@ -3,12 +3,19 @@
 import contextlib
 
 import ocl
-from ocl._C import Tensor
+from ocl._C import ArgumentTypeError, Tensor
 from ocl._C._distributed import Reducer
 from ocl._C._nn import Module
 from ocl.distributed.groups import of
+from ocl.sparse import arriving
 
 __all__ = ["DistributedDataParallel"]
+
+
+_NO_SPARSE = (
+    "DistributedDataParallel: gradients of layout ocl.sparse_coo are not averaged; make embeddings with "
+    "sparse=False"
+)
 
 
 def _tensors_in(value):
@@ -46,6 +53,7 @@ class DistributedDataParallel(Module):
         static_graph: as find_unused_parameters, but they are looked for once.
 
     Raises:
+        TypeError: an embedding has ``sparse=True``; in backward, a parameter gets a sparse gradient.
         ValueError: no parameter requires gradients; no group; `bucket_cap_mb` is not positive.
         DistBackendError: ranks have other parameters; a rank has ended or hangs.
     """
@@ -66,13 +74,18 @@ class DistributedDataParallel(Module):
         static_graph=False,
     ):
         super().__init__()
+        parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        for parameter in parameters:
+            arriving.refuse(parameter, _NO_SPARSE)
+        if any(getattr(each, "sparse", False) is True for each in module.modules()):
+            raise ArgumentTypeError(_NO_SPARSE)
         self.process_group = of(process_group, "DistributedDataParallel")
         self.module = module
         self.broadcast_buffers = broadcast_buffers
         self.find_unused_parameters = find_unused_parameters
         self.static_graph = static_graph
         self._reducer = Reducer(
-            [parameter for parameter in module.parameters() if parameter.requires_grad],
+            parameters,
             list(module.buffers()) if broadcast_buffers else [],
             self.process_group,
             25.0 if bucket_cap_mb is None else float(bucket_cap_mb),

@@ -4,14 +4,13 @@ are computed from other parameters in `parametrize` and `parametrizations`."""
 import importlib
 from typing import TYPE_CHECKING
 
-from ocl import _C
 from ocl.nn.utils import rnn
-from ocl.nn.utils.dense_alone import of_dense_gradients
-
-clip_grad_norm_ = of_dense_gradients(_C._nn._utils.clip_grad_norm_)
-clip_grad_value_ = of_dense_gradients(_C._nn._utils.clip_grad_value_)
-clip_grads_with_norm_ = of_dense_gradients(_C._nn._utils.clip_grads_with_norm_)
-get_total_norm = _C._nn._utils.get_total_norm
+from ocl.nn.utils.clipping import (
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
 
 if TYPE_CHECKING:
     from ocl.nn.utils import fusion, parametrizations, parametrize, prune  # noqa: F401
