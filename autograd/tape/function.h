@@ -8,7 +8,7 @@
 
 namespace ocl::autograd {
 
-/** What the forward of a Function leaves for its backward, as torch::autograd::AutogradContext. */
+/** It carries what forward leaves for backward, as torch::autograd::AutogradContext. */
 class AutogradContext {
  public:
   /** Keeps tensors: arguments, results or others. */
@@ -67,21 +67,22 @@ class FunctionCall {
 /**
  * A function with a derivative of its own, as torch::autograd::Function:
  *
- *     struct Cube : ocl::autograd::Function<Cube> {
- *       static ocl::Tensor forward(ocl::autograd::AutogradContext* context, const ocl::Tensor& x) {
+ *     struct Cube : autograd::Function<Cube> {
+ *       static Tensor forward(autograd::AutogradContext* context, const Tensor& x) {
  *         context->save_for_backward({x});
  *         return x * x * x;
  *       }
- *       static ocl::TensorList backward(ocl::autograd::AutogradContext* context, const ocl::TensorList&
- * grads) { const ocl::Tensor x = context->get_saved_variables()[0]; return {3 * x * x * grads[0]};
+ *       static TensorList backward(autograd::AutogradContext* context, const TensorList& grads) {
+ *         const Tensor x = context->get_saved_variables()[0];
+ *         return {3 * x * x * grads[0]};
  *       }
  *     };
- *     const ocl::Tensor y = Cube::apply(x);
+ *     const Tensor y = Cube::apply(x);
  *
- * forward gives a tensor or a TensorList and records nothing. backward is given a gradient for each result
- * and gives one for each argument, undefined tensors for those that have none; what it does is recorded where
- * gradients are differentiated in turn. Throws AutogradError for another number of gradients, or for one that
- * does not fit.
+ * forward gives a tensor or a TensorList and records nothing. backward is given a gradient for each result.
+ * It gives one for each argument, and undefined tensors for those that have none. What backward does is
+ * recorded where gradients are differentiated in turn. Throws AutogradError for another number of gradients,
+ * or for one that does not fit.
  */
 template <class T>
 struct Function {

@@ -9,9 +9,9 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-// A row of the pointwise table has the same bits alone, within a chain and behind a norm. Compilers for CPUs contract products
-// and sums of an expression alone, those for GPUs of whatever meets: not in a function that begins with APART, where
-// expressions say what is contracted. FUSED(a, b, c): a * b + c.
+// A row of the pointwise table has the same bits alone, within a chain and behind a norm. Compilers for CPUs contract
+// products and sums of one expression; those for GPUs contract whatever meets. They do not in a function that begins
+// with APART: there expressions say what is contracted. FUSED(a, b, c): a * b + c.
 #if SHAPE_CPU
 #define APART
 #define FUSED(a, b, c) ((a) * (b) + (c))

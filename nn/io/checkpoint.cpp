@@ -18,7 +18,7 @@ using optim::Value;
 
 constexpr const char *module_kind = "module", *optimizer_kind = "optimizer", *schedule_kind = "schedule",
                      *scaler_kind = "scaler", *generator_kind = "generator", *text_kind = "text";
-/** What stands before a name in the file's metadata. */
+/** They stand before a name in the file's metadata. */
 constexpr const char *kind_key = "kind of ", *numbers_key = "numbers of ";
 
 // ---- values
@@ -91,7 +91,7 @@ std::string prefix_of(const std::string& name, std::size_t group, std::size_t pa
   return dlprim::concat(name, ".", group, ".", parameter, ".");
 }
 
-/** What `read` makes of the numbers of `name`. */
+/** Gives what `read` makes of the numbers of `name`. */
 template <class Read>
 auto parsed(const std::string& name, const std::string& numbers, const Read& read) {
   try {

@@ -8,16 +8,15 @@
 namespace ocl {
 
 /**
- * Whatever a training goes on from, each under a name, in one safetensors file:
+ * It holds whatever a training goes on from, each under a name, in one safetensors file:
  *
- *     ocl::Checkpoint().add("net", net).add("optimizer", optimizer).add("schedule",
- * schedule).save("last.safetensors");
+ *     ocl::Checkpoint().add("net", net).add("optimizer", optimizer).save("last.safetensors");
  *
  *     const auto last = ocl::Checkpoint::load("last.safetensors", device);
- *     last.restore("net", net).restore("optimizer", optimizer).restore("schedule", schedule);
+ *     last.restore("net", net).restore("optimizer", optimizer);
  *
  * Tensors have the names that they have in their object, behind the name and a dot; the numbers are JSON in
- * the file's metadata. What is restored goes on as if it had never stopped.
+ * the file's metadata. An object that is restored goes on as if it had never stopped.
  */
 class Checkpoint {
  public:

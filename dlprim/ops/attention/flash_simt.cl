@@ -57,8 +57,8 @@ inline REAL element_or_0(const Rows rows, const int row, const int column) {
   return row < rows.rows && column < rows.columns ? (REAL)LOAD(rows.first, row * rows.row + column * rows.column) : (REAL)0;
 }
 
-// A product of a query and a key as a score. Both passes round it alike, and fuse no difference with it: the largest score
-// less itself is 0.
+// The score of a product of a query and a key. Both passes round it alike, and fuse no difference with it: the largest
+// score less itself is 0.
 inline REAL scaled(const REAL product, const REAL scale) {
 #pragma OPENCL FP_CONTRACT OFF
   return product * scale;

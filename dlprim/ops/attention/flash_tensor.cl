@@ -343,8 +343,8 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
 #define OWN(s, c) (line + (c) / 2 * 8)
 #define STEP_KEY(s, c) (first_key + (s) * 8 + 2 * t + (c) % 2)
 #define STEP_QUERY(s, c) (first_query + (s) * 8 + 2 * t + (c) % 2)
-// A product of a query and a key as a score. Both passes round it alike, and fuse no difference with it: the largest score
-// less itself is 0.
+// The score of a product of a query and a key. Both passes round it alike, and fuse no difference with it: the largest
+// score less itself is 0.
 inline float scaled(const float product, const float scale) {
   float score;
   asm("mul.rn.f32 %0, %1, %2;" : "=f"(score) : "f"(product), "f"(scale));

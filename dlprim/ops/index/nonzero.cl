@@ -1,5 +1,5 @@
-// Where a bool tensor holds. Every stretch of TRUE_STRETCH elements is counted, the counts are summed (sums_before), and
-// every stretch writes its places from there on.
+// Where a bool tensor holds. Every stretch of TRUE_STRETCH elements is counted, the counts are summed (sums_before),
+// and every stretch writes its places from there on.
 #include "core/common.cl"
 #include "ops/index/index_shared.h"
 #include "ops/sort/work.cl"

@@ -1,7 +1,7 @@
-// Stable sorting of rows by radix: values become unsigned keys whose order is the values' order, and pairs of key and
-// position are put in order digit by digit, the lowest first. Macro: KEY_BITS, 32 or 64.
-// A row is cut in blocks. A pass counts every block's digits, sums the counts (sums_before), and moves every pair to where
-// its digit and block begin. Shape cpu: a work item takes a block; shape simt: a work group does (sort_simt.cl).
+// Stable sorting of rows by radix. Values become unsigned keys whose order is the values' order. Pairs of key and
+// position are put in order digit by digit, the lowest first. Macro: KEY_BITS, 32 or 64. A row is cut in blocks. A pass
+// counts every block's digits, sums the counts (sums_before), and moves every pair to where its digit and block begin.
+// Shape cpu: a work item takes a block; shape simt: a work group does (sort_simt.cl).
 #include "core/common.cl"
 #include "ops/sort/sort_shared.h"
 #include "ops/sort/work.cl"

@@ -102,7 +102,7 @@ class Passes {
                   cl_int{bits}, LocalMemory{words}, LocalMemory{sums});
   }
 
-  /** Of each digit, over the blocks. */
+  /** Sums the counts of each digit over the blocks. */
   void sum_counts() {
     if (blocks_.count > few_blocks)
       return sums_before(queue_, file, defines_, counts_.reshaped({blocks_.rows * digits, blocks_.count}),

@@ -1,5 +1,5 @@
-// The passes of sort.cl in shape simt. A work group sorts its block by the digit in local memory, so that neighbours in the
-// row's order are written together; a digit is sorted by its lower nibble, then by its higher one.
+// The passes of sort.cl in shape simt. A work group sorts its block by the digit in local memory, so that neighbours in
+// the row's order are written together. It sorts by a digit's lower nibble, then by its higher one.
 
 // ---- counts
 
@@ -51,7 +51,8 @@ __kernel void sums_of_few(BUFFER(int, counts), BUFFER(int, totals), const long r
 #define AT(i) ((i) + (i) / SIMT_STRETCH)
 #define UNROLL _Pragma("unroll")  // so that private arrays are registers
 
-// Counts of a nibble's sixteen values: of an item's stretch four bits each in one word, of the group sixteen each in four.
+// Counts of a nibble's sixteen values. Those of an item's stretch have four bits each in one word; those of the group
+// have sixteen each in four words.
 #define PER_WORD 4
 #define WORDS (NIBBLES / PER_WORD)
 #define ALL_FIELDS 0x0001000100010001UL
@@ -73,7 +74,7 @@ inline void sort_by_nibble(__local uint *words, __local ulong *sums, const int s
     own[i] = words[AT(item * SIMT_STRETCH + i)];
     own_counts += (ulong)1 << 4 * (own[i] >> shift & (NIBBLES - 1));
   }
-  // Of this item and those before it.
+  // Counts of this item and those before it.
   UNROLL for (int w = 0; w < WORDS; ++w) sums[w * group + item] = before[w] = spread(own_counts, w);
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int step = 1; step < group; step *= 2) {
@@ -101,8 +102,8 @@ inline void sort_by_nibble(__local uint *words, __local ulong *sums, const int s
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// `counts` and `totals`: for each digit, how many of it stand in the blocks before this one, and in all of the row; null where
-// a row is one block. bits: of the digit, at most DIGIT_BITS.
+// `counts` and `totals`: for each digit, how many of it stand in the blocks before this one, and in all of the row;
+// null where a row is one block. bits: of the digit, at most DIGIT_BITS.
 __kernel void move_pairs(BUFFER(const key_t, keys), BUFFER(const int, order), BUFFER(const int, counts),
                          BUFFER(const int, totals), BUFFER(key_t, moved_keys), BUFFER(int, moved_order), const int n,
                          const long parts, const int blocks, const int shift, const int bits, __local uint *words,

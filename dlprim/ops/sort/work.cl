@@ -26,9 +26,9 @@ inline int sum_before(__local int *sums, int value) {
 }
 #endif
 
-// Replaces each of the `length` counts of a row by the sum of those before it; `totals`, where given, gets the row's sum.
-// Shape cpu: a work item a row. Shape simt: a work group takes a segment of so many counts as if it were a row, with a total
-// of its own, and add_to_segments adds what stands before it.
+// Replaces each of the `length` counts of a row by the sum of those before it; `totals`, where given, gets the row's
+// sum. Shape cpu: a work item takes a row. Shape simt: a work group takes a segment of so many counts as if it were a
+// row, with a total of its own; add_to_segments adds what stands before it.
 #if SHAPE_CPU
 __kernel void sums_before(BUFFER(int, counts), BUFFER(int, totals), const int length) {
   BIND(int, counts);

@@ -210,7 +210,7 @@ def compare(distances, seed, case, rounded_to=None):
 
 def units_on_top(name, dtype):
     """Attention on a GPU's tensor cores rounds its weights to 16 bits before it multiplies with them, as
-    PyTorch's for CUDA does; gradients by scores are differences of sums of these (tests/cpp/ops/attention)."""
+    PyTorch's for CUDA does; gradients by scores are differences of their sums (tests/cpp/ops/attention)."""
     rounds_weights = name == "scaled_dot_product_attention" and dtype in ("float16", "bfloat16")
     return 8 if rounds_weights and not ocl.get_device_properties()["is_cpu"] else 1
 
