@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import re
+
 from ocl import _C
 from ocl._C import ArgumentValueError, Tensor
 
@@ -58,6 +61,27 @@ def _conjugate_transpose(self: Tensor) -> Tensor:
     return self.t().conj()
 
 
+_plain_repr, _plain_format = Tensor.__repr__, Tensor.__format__
+_DEFAULT_DTYPE = re.compile(r",\s+dtype=ocl\.complex64(?=[,)])")
+
+
+@functools.wraps(_plain_repr)
+def _repr(self: Tensor) -> str:
+    text = _plain_repr(self)
+    if self.dtype != _C.complex64 or not self.numel():
+        return text
+    elements, bracket, rest = text.rpartition("]")  # PyTorch leaves the default dtypes out
+    return elements + bracket + _DEFAULT_DTYPE.sub("", rest)
+
+
+@functools.wraps(_plain_format)
+def _format(self: Tensor, spec: str) -> str:
+    if not self.is_complex():
+        return _plain_format(self, spec)
+    return _plain_format(self, spec) if spec else format(self.item()) if self.ndim == 0 else repr(self)
+
+
+Tensor.__repr__, Tensor.__format__ = _repr, _format
 for _name in __all__:
     setattr(Tensor, _name, globals()[_name])
 Tensor.conj_physical_ = _conj_physical_

@@ -24,17 +24,18 @@ _refused: dict[int, str] = {}
 _running = threading.local()
 
 
-class _LeafHooks:
-    """The hooks of a leaf, for gradients that the tape does not carry."""
+_KEY = "_hooks_for_sparse_gradients"  # in the leaf's __dict__, so that cycles through hooks are freed
 
-    def __init__(self, leaf: Tensor) -> None:
-        key = id(leaf)
-        self.leaf = weakref.ref(leaf, lambda _: _hooks.pop(key, None))
+
+class _LeafHooks:
+    """The hooks of a leaf, for gradients that the tape does not carry. Copies of the leaf have none."""
+
+    def __init__(self) -> None:
         self.before: dict[int, Callable] = {}
         self.after: dict[int, Callable] = {}
 
-
-_hooks: dict[int, _LeafHooks] = {}
+    def __reduce__(self) -> tuple:
+        return _LeafHooks, ()
 
 
 class LeafHandle:
@@ -60,9 +61,7 @@ _plain_register, _plain_register_after = Tensor.register_hook, Tensor.register_p
 
 
 def _hooks_of(leaf: Tensor) -> _LeafHooks:
-    if id(leaf) not in _hooks:
-        _hooks[id(leaf)] = _LeafHooks(leaf)
-    return _hooks[id(leaf)]
+    return leaf.__dict__.setdefault(_KEY, _LeafHooks())
 
 
 @functools.wraps(_plain_register)
@@ -127,7 +126,7 @@ def deliver(leaf: Tensor, gradient: SparseTensor) -> None:
 
 
 def _accumulate(leaf: Tensor, gradient: SparseTensor, is_recorded: bool) -> None:
-    hooks = _hooks.get(id(leaf))
+    hooks = leaf.__dict__.get(_KEY)
     gradient = _through_hooks(leaf, gradient)
     before = leaf.grad
     if before is None or type(before) is SparseTensor or is_recorded:
@@ -139,7 +138,7 @@ def _accumulate(leaf: Tensor, gradient: SparseTensor, is_recorded: bool) -> None
 
 
 def _through_hooks(leaf: Tensor, gradient: SparseTensor) -> SparseTensor:
-    hooks = _hooks.get(id(leaf))
+    hooks = leaf.__dict__.get(_KEY)
     for hook in list(hooks.before.values()) if hooks else ():
         replaced = hook(gradient)
         if replaced is None:

@@ -414,7 +414,19 @@ PRINTED = ([1 + 2j, -0.5 - 1j], [1e-7 + 1j, 3], [1 + 0j, -2j], [complex("nan"), 
 @pytest.mark.parametrize("values", PRINTED, ids=str)
 def test_printed_as_pytorch_prints(values):
     theirs = repr(torch.tensor(values))
-    assert repr(ocl.tensor(values)) == theirs[:-1] + ", device='ocl:0', dtype=ocl.complex64)"
+    assert repr(ocl.tensor(values)) == theirs[:-1] + ", device='ocl:0')"
+
+
+def test_printed_with_other_dtypes_and_histories():
+    for lib in (ocl, torch):
+        place = ", device='ocl:0'" if lib is ocl else ""
+        name = lib.__name__
+        assert repr(lib.tensor(1 + 2j)) == f"tensor(1.+2.j{place})"
+        assert repr(lib.tensor([1j], requires_grad=True)) == f"tensor([0.+1.j]{place}, requires_grad=True)"
+        wide = lib.tensor([1j], dtype=lib.complex128)
+        assert repr(wide) == f"tensor([0.+1.j]{place}, dtype={name}.complex128)"
+        assert repr(lib.zeros(0, dtype=lib.complex64)) == f"tensor([]{place}, dtype={name}.complex64)"
+        assert f"{lib.tensor([2j])}" == f"tensor([0.+2.j]{place})"
 
 
 def test_creation():
