@@ -5,6 +5,7 @@ import numpy as np
 from cases.harness import DENSE, Case, Input, cases, is_torch
 
 GROUPS = (32, 32, 64, 128, 256)
+PARTS = 1024
 
 
 def numbers_of(lib, weight, scales, zeros):
@@ -19,15 +20,16 @@ def numbers_of(lib, weight, scales, zeros):
 
 
 def stored(draw):
-    """A weight in 8 or 4 bits: its inputs, zeros None in 8 bits, and (out, in)."""
+    """A weight in 8 or 4 bits: weight, scales and zeros, which is None in 8 bits, and (out, in). Scales and
+    zeros are whole numbers of parts: as floating inputs they would need gradients."""
     out, layout = draw.size(9), draw.choice(DENSE)
     if draw.chance(0.5):
         width = draw.choice([1, 5, 16, 33, 64])
         weight = draw.integers((out, width), -128, 128, "int8", layout)
-        return weight, draw.floats((out,), 0.01, 0.05), None, (out, width)
+        return weight, draw.integers((out,), 10, 50), None, (out, width)
     group, groups = draw.choice(GROUPS), draw.integer(1, 2)
     weight = draw.integers((out, group * groups // 2), 0, 256, "uint8", layout)
-    scales, zeros = draw.floats((out, groups), 0.1, 0.5), draw.floats((out, groups), -1, 1)
+    scales, zeros = draw.integers((out, groups), 100, 500), draw.integers((out, groups), -1000, 1000)
     return weight, scales, zeros, (out, group * groups)
 
 
@@ -48,7 +50,7 @@ def quantized_linear(draw):
     bias = draw.floats((out,)) if draw.chance(0.6) else None
 
     def function(lib, x, weight, scales, zeros, bias):
-        scales, zeros = scales.detach(), None if zeros is None else zeros.detach()
+        scales, zeros = (None if t is None else t.to(x.dtype) / PARTS for t in (scales, zeros))
         if is_torch(lib):
             return lib.nn.functional.linear(x, numbers_of(lib, weight, scales, zeros), bias)
         return lib.quantized_linear(x, weight, scales, zeros, bias)
@@ -63,6 +65,7 @@ def dequantize_weight(draw):
 
     def function(lib, weight, scales, zeros):
         options = {} if dtype is None else {"dtype": getattr(lib, dtype)}
+        scales, zeros = (None if t is None else t.float() / PARTS for t in (scales, zeros))
         if not is_torch(lib):
             return lib.dequantize_weight(weight, scales, zeros, **options)
         numbers = numbers_of(lib, weight, scales, zeros)
