@@ -80,7 +80,7 @@ class FunctionCall {
  *     const Tensor y = Cube::apply(x);
  *
  * forward gives a tensor or a TensorList and records nothing. backward is given a gradient for each result.
- * It gives one for each argument, and undefined tensors for those that have none. What backward does is
+ * It gives one for each argument, and undefined tensors for those that have none. Its operators are
  * recorded where gradients are differentiated in turn. Throws AutogradError for another number of gradients,
  * or for one that does not fit.
  */

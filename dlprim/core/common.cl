@@ -11,12 +11,12 @@
 
 // A row of the pointwise table has the same bits alone, within a chain and behind a norm. Compilers for CPUs contract
 // products and sums of one expression; those for GPUs contract whatever meets. They do not in a function that begins
-// with APART: there expressions say what is contracted. FUSED(a, b, c): a * b + c.
+// with NOT_CONTRACTED: there expressions say what is contracted. FUSED(a, b, c): a * b + c.
 #if SHAPE_CPU
-#define APART
+#define NOT_CONTRACTED
 #define FUSED(a, b, c) ((a) * (b) + (c))
 #else
-#define APART _Pragma("OPENCL FP_CONTRACT OFF")
+#define NOT_CONTRACTED _Pragma("OPENCL FP_CONTRACT OFF")
 #define FUSED(a, b, c) mad(a, b, c)
 #endif
 

@@ -94,7 +94,7 @@ __kernel void attention_softmax(ROW_ARGS) {
 #define SCORE(i) masked_score(LOAD(row, i) * scale, keep, bias, at + (i) * m.key)
 
 __kernel void attention_softmax(ROW_ARGS) {
-  APART  // the largest score less itself is 0
+  NOT_CONTRACTED  // the largest score less itself is 0
   BIND(STORAGE, scores);
   __global const uchar *keep = OPTIONAL(keep);
   __global const STORAGE *bias = OPTIONAL(bias);

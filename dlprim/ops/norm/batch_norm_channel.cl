@@ -48,8 +48,8 @@ inline affine_t affine_of(int c, __global const REAL *mean, __global const REAL 
 #define OVERLOADED static inline __attribute__((always_inline, overloadable))
 #define DEFINE_EPILOGUE(V, EXP)                      \
   OVERLOADED V SIGMOID(V a) SIGMOID_BODY(V, EXP)     \
-  OVERLOADED V activated(V a) { APART return ACTIVATION; } \
-  OVERLOADED V activation_gradient(V g, V a, V y) { APART return ACTIVATION_GRADIENT; }
+  OVERLOADED V activated(V a) { NOT_CONTRACTED return ACTIVATION; } \
+  OVERLOADED V activation_gradient(V g, V a, V y) { NOT_CONTRACTED return ACTIVATION_GRADIENT; }
 #define T REAL
 #if SHAPE_CPU
 DEFINE_EPILOGUE(REAL, EXP1)

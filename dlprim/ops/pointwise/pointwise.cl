@@ -57,7 +57,7 @@ INLINED float ROUNDED_float16(float x) {
 #define FLAT_AT(k) i
 
 __kernel void FLAT(PARAMETERS const int variant, const index_t numel, const index_t chunk) {
-  APART
+  NOT_CONTRACTED
 #if SHAPE_CPU
   const index_t begin = get_global_id(0) * chunk;
   const index_t end = min(begin + chunk, numel);
@@ -103,7 +103,7 @@ typedef struct {
   }
 
 __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const index_t chunk, const layout_t layout) {
-  APART
+  NOT_CONTRACTED
   index_t element = get_global_id(0) * chunk;
   const index_t last = min(element + chunk, numel);
   FIND_ROW(element)
@@ -129,7 +129,7 @@ inline index_t quotient(const index_t n, const index_t size, const index_t facto
 
 // Unrolled, since llvmpipe cannot index kernel arguments by a variable in divergent control flow.
 __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const index_t chunk, const layout_t layout) {
-  APART
+  NOT_CONTRACTED
   const index_t step = get_local_size(0), begin = (index_t)get_group_id(0) * (PER_ITEM * step) + get_local_id(0), end = numel;
   index_t i, at[PER_ITEM * OPERANDS];
   FOR_ELEMENTS {
