@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -38,17 +39,21 @@ class _LeafHooks:
         return _LeafHooks, ()
 
 
+_numbers = itertools.count()
+
+
 class LeafHandle:
     """The handle that register_hook of a leaf returns."""
 
     def __init__(self, handle: Any, hooks: dict[int, Callable], hook: Callable) -> None:
         self._handle, self._hooks = handle, hooks
-        hooks[id(self)] = hook
+        self._number = next(_numbers)
+        hooks[self._number] = hook
 
     def remove(self) -> None:
         """Takes the hook away."""
         self._handle.remove()
-        self._hooks.pop(id(self), None)
+        self._hooks.pop(self._number, None)
 
     def __enter__(self) -> LeafHandle:
         return self

@@ -200,6 +200,19 @@ def onnx_at_hand():
     pytest.importorskip("onnx.checker", reason="NOT TESTED: ocl.onnx.save, as there is no package onnx")
 
 
+def quantization_names():
+    from ocl.quantization import Int4WeightOnlyConfig, quantize_
+
+    return {"ocl": ocl, "quantize_": quantize_, "Int4WeightOnlyConfig": Int4WeightOnlyConfig}
+
+
+def quantized_net():
+    names = quantization_names()
+    net = ocl.nn.Sequential(ocl.nn.Linear(64, 256), ocl.nn.ReLU(), ocl.nn.Linear(256, 10))
+    names["quantize_"](net, names["Int4WeightOnlyConfig"](group_size=64))
+    return {"ocl": ocl, "net": net}
+
+
 SETTINGS = {
     "README.md#0": torch_in_three_lines,
     "README.md#1": readme,
@@ -214,6 +227,9 @@ SETTINGS = {
     "docs/data.md#0": picture_folder,
     "docs/data.md#1": pinned_batch,
     "docs/data.md#2": resumed_training,
+    "docs/quantization.md#0": dict,
+    "docs/quantization.md#1": quantization_names,
+    "docs/quantization.md#2": quantized_net,
     "docs/deploy.md#0": weights_of_resnet,
     "docs/deploy.md#1": net_of_pictures,
     "docs/deploy.md#2": saved_program,

@@ -18,6 +18,7 @@ SCALES = {"float16": (200.0, 6000.0, 3e-6), "bfloat16": (1e15, 3e-16)}
 # sinc of large numbers, which are whole, is 0; PyTorch's float64 rounds their product with pi.
 # The gradient of tanhshrink, the square of tanh, is lost in PyTorch's float64 too below a unit of 1.
 # The exponential in PyTorch's soft_margin_loss overflows, in float64 too; its gradient then is NaN.
+# The scales of quantize_int8 are rounded to the weight's dtype and not below its eps, as torchao's are.
 ROUNDED_BETWEEN = {
     *(f"{kind}{suffix}" for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu") for suffix in ("", "_cell")),
     "matmul",
@@ -26,6 +27,7 @@ ROUNDED_BETWEEN = {
     "sinc",
     "tanhshrink",
     "soft_margin_loss",
+    "quantize_int8",
 }
 
 
