@@ -86,7 +86,7 @@ spmm = globals()["mm"]
 from ocl.sparse import methods  # isort: skip  # noqa: F401  (it takes the methods that tensors have by now)
 
 if TYPE_CHECKING:
-    from ocl import (  # noqa: F401  # noqa: F401
+    from ocl import (  # noqa: F401
         datasets,
         distributed,
         distributions,

@@ -16,7 +16,6 @@ namespace {
 constexpr const char* file = "ops/sort/sort.cl";
 constexpr std::int64_t short_row = 128;  // up to here every element counts those before it
 constexpr std::int64_t least_cpu_block = 8192;
-constexpr std::int64_t few_blocks = 64;  // whose counts of a digit a work item sums by itself
 constexpr std::int64_t digits = 1 << DIGIT_BITS;
 
 Defines key_defines(int key_bits) {
@@ -93,23 +92,14 @@ class Passes {
     const cl_long parts = blocks_.parts();
     if (counts_.defined()) {
       queue_.launch(kernel("count_digits"), range, keys_, counts_, n, parts, count, cl_int{shift});
-      sum_counts();
+      // Those of each digit, over the blocks.
+      sums_before(queue_, file, defines_, counts_.reshaped({blocks_.rows * digits, blocks_.count}), &totals_);
     }
     const std::size_t words = static_cast<std::size_t>(group) * (SIMT_STRETCH + 1) * sizeof(cl_uint);
     const std::size_t sums = static_cast<std::size_t>(group) * (1 << DIGIT_BITS / 2) * sizeof(cl_ushort);
     queue_.launch(kernel("move_pairs"), range, keys_, order_so_far(), Optional{defined(counts_)},
                   Optional{defined(totals_)}, other_keys_, other_order_, n, parts, count, cl_int{shift},
                   cl_int{bits}, LocalMemory{words}, LocalMemory{sums});
-  }
-
-  /** Sums the counts of each digit over the blocks. */
-  void sum_counts() {
-    if (blocks_.count > few_blocks)
-      return sums_before(queue_, file, defines_, counts_.reshaped({blocks_.rows * digits, blocks_.count}),
-                         &totals_);
-    const cl_long rows = blocks_.rows * digits;
-    queue_.launch(kernel("sums_of_few"), share_range(queue_, rows), counts_, totals_, rows,
-                  static_cast<cl_int>(blocks_.count));
   }
 
   static const Tensor* defined(const Tensor& t) { return t.defined() ? &t : nullptr; }

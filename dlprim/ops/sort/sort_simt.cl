@@ -5,8 +5,8 @@
 
 enum { COPIES = 4 };  // of a block's counts: items that meet the same digit wait for each other
 
-__kernel void count_digits(BUFFER(const key_t, keys), BUFFER(int, counts), const int n, const long parts, const int blocks,
-                           const int shift) {
+__kernel void count_digits(BUFFER(const key_t, keys), BUFFER(int, counts), const int n, const long parts,
+                           const int blocks, const int shift) {
   BIND(const key_t, keys);
   BIND(int, counts);
   __local int count[COPIES * DIGITS];
@@ -22,21 +22,6 @@ __kernel void count_digits(BUFFER(const key_t, keys), BUFFER(int, counts), const
     int sum = 0;
     for (int copy = 0; copy < COPIES; ++copy) sum += count[copy * DIGITS + d];
     counts[(row * DIGITS + d) * blocks + block] = sum;
-  }
-}
-
-// sums_before of few counts: an item takes a row of them.
-__kernel void sums_of_few(BUFFER(int, counts), BUFFER(int, totals), const long rows, const int length) {
-  BIND(int, counts);
-  BIND(int, totals);
-  FOR_MY(row, rows) {
-    int sum = 0;
-    for (int i = 0; i < length; ++i) {
-      const int count = counts[row * length + i];
-      counts[row * length + i] = sum;
-      sum += count;
-    }
-    totals[row] = sum;
   }
 }
 

@@ -9,7 +9,7 @@
 #define FOR_MY(part, parts) \
   for (long part = get_global_id(0), part##_once = 1; part##_once && part < (parts); part##_once = 0)
 
-enum { COUNTS_OF_ITEM = 8 };  // that sums_before takes at a time
+enum { COUNTS_OF_ITEM = 8 };  // that sums_of_segments takes at a time
 
 // The sum of `value` over the work items of the group before this one. All of them call it.
 inline int sum_before(__local int *sums, int value) {
@@ -26,25 +26,27 @@ inline int sum_before(__local int *sums, int value) {
 }
 #endif
 
-// Replaces each of the `length` counts of a row by the sum of those before it; `totals`, where given, gets the row's
-// sum. Shape cpu: a work item takes a row. Shape simt: a work group takes a segment of so many counts as if it were a
-// row, with a total of its own; add_to_segments adds what stands before it.
-#if SHAPE_CPU
-__kernel void sums_before(BUFFER(int, counts), BUFFER(int, totals), const int length) {
+// Replaces each of the `length` counts of a row by the sum of those before it; `totals`, where given, gets the row's sum.
+// A work item takes a row.
+__kernel void sums_before(BUFFER(int, counts), BUFFER(int, totals), const long rows, const int length) {
   BIND(int, counts);
   BIND(int, totals);
-  const long row = get_global_id(0);
-  int sum = 0;
-  for (int i = 0; i < length; ++i) {
-    const int count = counts[row * length + i];
-    counts[row * length + i] = sum;
-    sum += count;
+  FOR_MY(row, rows) {
+    int sum = 0;
+    for (int i = 0; i < length; ++i) {
+      const int count = counts[row * length + i];
+      counts[row * length + i] = sum;
+      sum += count;
+    }
+    if (totals_buffer) totals[row] = sum;
   }
-  if (totals_buffer) totals[row] = sum;
 }
-#else
-__kernel void sums_before(BUFFER(int, counts), BUFFER(int, totals), const int length, const int segments,
-                          const int segment, __local int *sums) {
+
+#if !SHAPE_CPU
+// The same of long rows. A work group takes a segment of so many counts as if it were a row, with a total of its own;
+// add_to_segments adds what stands before it.
+__kernel void sums_of_segments(BUFFER(int, counts), BUFFER(int, totals), const int length, const int segments,
+                               const int segment, __local int *sums) {
   BIND(int, counts);
   BIND(int, totals);
   const long part = get_group_id(0), row = part / segments;
