@@ -60,7 +60,7 @@ inline REAL element_or_0(const Rows rows, const int row, const int column) {
 // The score of a product of a query and a key. Both passes round it alike, and fuse no difference with it: the largest
 // score less itself is 0.
 inline REAL scaled(const REAL product, const REAL scale) {
-#pragma OPENCL FP_CONTRACT OFF
+  NOT_CONTRACTED
   return product * scale;
 }
 

@@ -351,8 +351,8 @@ inline float scaled(const float product, const float scale) {
   return score;
 }
 
-// In place of products of queries and keys, scores less SHIFT(s, c); -inf of what does not meet. Plain: all meet, or are own
-// lines beyond those that are there, which nobody looks at.
+// In place of products of queries and keys, scores less SHIFT(s, c); -inf of what does not meet. Plain: all meet, or are
+// own lines beyond those that are there, which nobody looks at.
 #define MAKE_SCORES(scores, q_of, k_of, plain, SHIFT)                                                     \
   if (plain) {                                                                                            \
     EACH_SCORE scores[s][c] = scaled(scores[s][c], scale) - SHIFT(s, c);                                  \

@@ -36,8 +36,8 @@ TrueCount count_true(Queue& queue, const Tensor& x) {
   if (x.numel() == 0) return entered.returns(TrueCount{0, {}});
   const Tensor counts = queue.scratch({1, stretches(queue, x)}, DType::int32);
   const Tensor total = queue.scratch({1}, DType::int32);
-  queue.launch(queue.kernel(file, "count_true"), share_range(queue, stretches(queue, x), stretch_of(queue)), x, counts,
-               cl_long{x.numel()});
+  queue.launch(queue.kernel(file, "count_true"), share_range(queue, stretches(queue, x), stretch_of(queue)),
+               x, counts, cl_long{x.numel()});
   sums_before(queue, file, {}, counts, &total);
   cl_int count = 0;
   queue.read(total, &count, sizeof count);
@@ -59,8 +59,8 @@ void write_true(Queue& queue, const Tensor& x, const TrueCount& counted, const T
   for (int d = 0; d < x.rank(); ++d) shape.size[d] = x.shape[x.rank() - 1 - d];
   shape.count_stride = places.strides[0];
   shape.dim_stride = places.strides[1];
-  queue.launch(queue.kernel(file, "write_true"), share_range(queue, stretches(queue, x), stretch_of(queue)), x,
-               counted.starts, places, cl_long{x.numel()}, shape);
+  queue.launch(queue.kernel(file, "write_true"), share_range(queue, stretches(queue, x), stretch_of(queue)),
+               x, counted.starts, places, cl_long{x.numel()}, shape);
 }
 
 }  // namespace dlprim
