@@ -250,7 +250,9 @@ Checkpoint Checkpoint::load(const std::filesystem::path& path, const Device& dev
     const std::string name = entry.substr(key.size());
     checkpoint.note(name, kind.c_str(), metadata[numbers_key + name]);
   }
-  if (checkpoint.kinds_.empty()) throw FileError(path.string() + ": no checkpoint");
+  if (checkpoint.kinds_.empty()) {
+    throw FileError(path.string() + ": no checkpoint: it names no part that ocl::Checkpoint wrote");
+  }
   return checkpoint;
 }
 

@@ -45,7 +45,7 @@ said=$("$train" "${options[@]}" --output "$folder/killed" --resume 2>&1) || fail
 [[ $(losses "$folder/whole") == "$(losses "$folder/killed")" ]] || fail 'other losses after the damage'
 mkdir "$folder/foreign" && cp "$folder/whole/model.safetensors" "$folder/foreign/checkpoint.safetensors"
 said=$("$train" "${options[@]}" --output "$folder/foreign" --resume 2>&1) && fail 'resumed from a net'
-[[ $said == *'no checkpoint of a training'* ]] || fail "a net in the place of a checkpoint is not called so: $said"
+[[ $said == *'no checkpoint: it names no part'* ]] || fail "a net in the place of a checkpoint is not called so: $said"
 "$train" "${options[@]}" --label-smoothing 0 --output "$folder/killed" --resume && fail 'resumed a training with other options'
 
 # A red picture of 2 x 1 pixels.
