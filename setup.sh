@@ -216,6 +216,23 @@ choose_compiler_for_torch() {
   return 1
 }
 
+# show_progress LOG: keeps what a build prints in LOG, and says how far the build is at each tenth of its files.
+show_progress() {
+  local line percent shown=0
+  : >"$1"
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$1"
+    if [[ $line =~ ^[[:space:]]*\[([0-9]+)/([0-9]+)\] ]]; then
+      percent=$((100 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+      if ((percent >= shown + 10)); then
+        shown=$((percent - percent % 10))
+        printf '%3d %% of %s files compiled, %d:%02d min since the start\n' \
+          "$percent" "${BASH_REMATCH[2]}" $((SECONDS / 60)) $((SECONDS % 60))
+      fi
+    fi
+  done
+}
+
 # install_package FOLDER MODULE SOURCE...: the package in FOLDER, unless nothing of its sources has changed.
 install_package() {
   local folder=$1 module=$2 stamp=.venv/.installed-$2
@@ -227,7 +244,12 @@ install_package() {
   fi
   touch "$stamp.begun"  # the time before the build, so that an edit during it counts as newer
   # Built against the requirements in .venv, whose paths stay the same: the next build is incremental.
-  pip_install --no-build-isolation "$folder"
+  local log=.venv/build-$module.log
+  if ! pip_install --verbose --no-build-isolation "$folder" 2>&1 | show_progress "$log"; then
+    grep --after-context=20 --max-count=3 'error:\|Error\b\|FAILED' "$log" || tail -n 40 "$log"
+    echo "All that the build printed is in $log."
+    return 1
+  fi
   "$venv_python" -c "import $module"
   mv "$stamp.begun" "$stamp"
 }
