@@ -1,5 +1,7 @@
 #include "model_class.h"
 
+#include <algorithm>
+
 std::shared_ptr<Module> module_from(const py::object& made) {
   if (!py::isinstance<Module>(made))
     throw ocl::TypeError("a function that makes layers gave no module but " + class_name(made));
@@ -43,10 +45,20 @@ void PythonOption<ActivationLayer>::take(ActivationLayer& option, const py::hand
   };
 }
 
-void NetArguments::require_empty(const std::string& net) const {
-  for (const auto& [key, value] : given)
-    throw ocl::TypeError(dlprim::concat(net, "() got an unexpected keyword argument '",
-                                        py::str(key).cast<std::string>(), "'"));
+py::object take_arguments(const std::string& net, const OptionNames& names, const OptionFields& fields,
+                          const py::kwargs& given) {
+  py::object weights = py::none();
+  for (const auto& [key, value] : given) {
+    const auto name = key.cast<std::string>();
+    const auto found = std::find(names.names.begin(), names.names.end(), name);
+    if (found != names.names.end())
+      fields[found - names.names.begin()].take(value, dlprim::concat(net, "(): argument '", name, "'"));
+    else if (name == "weights")
+      weights = py::reinterpret_borrow<py::object>(value);
+    else if (name != "progress")
+      throw ocl::TypeError(dlprim::concat(net, "() got an unexpected keyword argument '", name, "'"));
+  }
+  return weights;
 }
 
 ocl::StateDict weights_in(const std::string& net, const std::string& name, const py::object& path) {

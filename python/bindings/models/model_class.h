@@ -70,21 +70,10 @@ void def_optional_child(Class& bound, const char* name) {
       });
 }
 
-/** The arguments of a function that makes a net of a class, beside weights and progress. */
-struct NetArguments {
-  py::dict given;
-
-  /** Calls `take(value, what)` for the argument of that name, if it is given, and takes it out. */
-  template <class Take>
-  void take(const std::string& net, const std::string& name, const Take& take) {
-    const py::str key(name);
-    if (!given.contains(key)) return;
-    take(py::handle(given[key]), dlprim::concat(net, "(): argument '", name, "'"));
-    PyDict_DelItem(given.ptr(), key.ptr());
-  }
-  /** Throws TypeError if something is left. */
-  void require_empty(const std::string& net) const;
-};
+/** Takes the options that are given to a function that makes a net, and gives its argument weights, or None.
+ * Throws TypeError for what is no argument of it. */
+py::object take_arguments(const std::string& net, const OptionNames& names, const OptionFields& fields,
+                          const py::kwargs& given);
 
 /** The state dict in a file, whose path is the argument `name` of `net`. Throws ValueError for what is no
  * file. */
@@ -97,13 +86,8 @@ std::string net_documentation(const std::string& net, const std::string& of, con
                               const std::string& documentation);
 
 template <class Options>
-ConstructorSignature signature_of(const Options& options) {
-  return std::apply(
-      [](const auto&... each) {
-        return ConstructorSignature(Options::names(), {PythonOption<std::decay_t<decltype(each)>>::type()...},
-                                    {PythonOption<std::decay_t<decltype(each)>>::give(each)...}, false);
-      },
-      options.values());
+ConstructorSignature preset_signature(Options options) {
+  return signature_of(Options::names(), fields_of(options), false);
 }
 
 /** Binds a function in `m` for each net of the class that has a name. */
@@ -114,22 +98,8 @@ void def_nets(py::module_& m, const std::string& documentation) {
     m.def(
         variant.first.c_str(),
         [net = variant.first, preset = variant.second](const py::kwargs& given) {
-          NetArguments arguments{py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr()))};
           auto options = preset;
-          std::size_t i = 0;
-          const auto set = [&](auto& option) {
-            arguments.take(net, Net::Options::names().names[i++], [&](auto value, const auto& what) {
-              PythonOption<std::decay_t<decltype(option)>>::take(option, value, what);
-            });
-          };
-          auto all = options.values();
-          std::apply([&](auto&... each) { (set(each), ...); }, all);
-          py::object weights = py::none();
-          arguments.take(net, "weights", [&](const py::handle& value, const auto&) {
-            weights = py::reinterpret_borrow<py::object>(value);
-          });
-          arguments.take(net, "progress", [](const py::handle&, const auto&) {});
-          arguments.require_empty(net);
+          const py::object weights = take_arguments(net, Net::Options::names(), fields_of(options), given);
           if (!weights.is_none()) expect_weights(options);
           std::shared_ptr<Net> made;
           {
@@ -140,7 +110,7 @@ void def_nets(py::module_& m, const std::string& documentation) {
           if (!weights.is_none()) load_weights(net, module, weights);
           return module;
         },
-        net_documentation(variant.first, of, signature_of(variant.second), documentation).c_str());
+        net_documentation(variant.first, of, preset_signature(variant.second), documentation).c_str());
 }
 
 // A module in Python for each file of torchvision.models, and for its folders of other tasks.

@@ -4,6 +4,7 @@
 
 #include "../collector.h"
 #include "halves.h"
+#include "layer_type.h"
 #include "module_type.h"
 #include "nn/nn.h"
 #include "options.h"
@@ -13,6 +14,20 @@ using ocl::Pair;
 using ocl::Tensor;
 using namespace ocl::nn;
 
+// PythonModule<M> calls these, whatever M is. The last four take Python's lock.
+
+/** The function of Python's class that stands for C++'s function of that name, or none.
+ * `module` is an M, `type` the class M. */
+py::function override_of(const void* module, const std::type_info& type, const char* name);
+/** Calls `written`, a forward in Python. */
+Tensor forward_in_python(const py::function& written, const Tensor& x);
+Value call_in_python(const py::function& written, const Arguments& arguments);
+std::string name_in_python(const Module& module);
+// Walks of C++'s go on in Python, where the object itself may have a method of that name.
+std::string repr_in_python(const Module& module);
+void train_in_python(const Module& module, bool mode);
+void apply_in_python(const Module& module, const std::function<void(Module&)>& function);
+
 /** Lets C++ call what a class written in Python overrides. */
 template <class M>
 class PythonModule : public M, public py::trampoline_self_life_support {
@@ -21,39 +36,31 @@ class PythonModule : public M, public py::trampoline_self_life_support {
   using M::M;
   Tensor forward(const Tensor& x) override {
     const PythonLocked locked;
-    PYBIND11_OVERRIDE(Tensor, M, forward, x);
+    const py::function written = own_override("forward");
+    return written ? forward_in_python(written, x) : M::forward(x);
   }
   Value call(const Arguments& arguments) override {
     const PythonLocked locked;
-    const py::function written = py::get_override(static_cast<const M*>(this), "forward");
-    if (!written) return M::call(arguments);
-    return value_of(written(*positional_of(arguments), **named_of(arguments)));
-  }
-  std::string name() const override {
-    const PythonLocked locked;
-    return py::type::of(py::cast(this)).attr("__name__").template cast<std::string>();
+    const py::function written = own_override("forward");
+    return written ? call_in_python(written, arguments) : M::call(arguments);
   }
   std::string extra_repr() const override {
     const PythonLocked locked;
-    PYBIND11_OVERRIDE(std::string, M, extra_repr);
+    const py::function written = own_override("extra_repr");
+    return written ? written().template cast<std::string>() : M::extra_repr();
   }
-  // Walks of C++'s go on in Python, where the object itself may have a method of that name.
-  std::string repr() const override {
-    const PythonLocked locked;
-    return py::repr(half_of(*this)).template cast<std::string>();
-  }
-  void train(bool mode) override {
-    const PythonLocked locked;
-    half_of(*this).attr("train")(mode);
-  }
-  void apply(const std::function<void(Module&)>& function) override {
-    const PythonLocked locked;
-    half_of(*this).attr("apply")(
-        py::cpp_function([function](const py::object& module) { function(module.cast<Module&>()); }));
-  }
+  std::string name() const override { return name_in_python(*this); }
+  std::string repr() const override { return repr_in_python(*this); }
+  void train(bool mode) override { train_in_python(*this, mode); }
+  void apply(const std::function<void(Module&)>& function) override { apply_in_python(*this, function); }
 
  protected:
   std::shared_ptr<Module> copied(Module::Copies&) const override { return deep_copy(*this); }
+
+ private:
+  py::function own_override(const char* name) const {
+    return override_of(static_cast<const M*>(this), typeid(M), name);
+  }
 };
 
 /** How a module class is bound that is a base alone: Python constructs none. */
@@ -103,6 +110,9 @@ inline py::object object_in(const py::detail::value_and_holder& self) {
   return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst));
 }
 
+/** Ends the constructor of an object that has its C++ half. */
+void end_construction(py::detail::value_and_holder& self);
+
 /** Puts a new M into a Python object that is being made: one that calls back where its class is Python's. */
 template <class M, class... Options>
 M& construct(py::detail::value_and_holder& self, const Options&... options) {
@@ -114,8 +124,7 @@ M& construct(py::detail::value_and_holder& self, const Options&... options) {
     made = new PythonModule<M>(options...);
   }
   self.value_ptr() = made;
-  self.type->init_instance(self.inst, nullptr);  // what ends a constructor may use the object as any other
-  take_up_attributes(object_in(self));
+  end_construction(self);
   return *made;
 }
 
@@ -134,16 +143,12 @@ void def_restoring(Class& bound) {
       py::detail::is_new_style_constructor());
 }
 
-/**
- * Binds a layer: from its options come the constructor, whose arguments they are, its signature, the
- * attributes, and what __getstate__ and __setstate__ (copies, pickles) keep.
- */
+/** Binds a layer: see LayerType, which says what Python gets from its options. */
 template <class M, class Base = Module>
 class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder> {
  public:
   using Class = py::class_<M, Base, PythonModule<M>, py::smart_holder>;
   using Options = typename M::Options;
-
   /** Finishes what Python made: by its constructor with these arguments or, where null, as a copy. */
   using Finish = void (*)(const py::object& self, M& module, const ConstructorArguments* arguments);
 
@@ -152,127 +157,33 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
              const std::set<std::string>& no_attributes = {"bias", "weight", "pos_weight"},
              Finish finish = nullptr)
       : Class(scope, name, documentation.c_str(), plain_class(), py::custom_type_setup(&set_up_module)) {
-    const ConstructorSignature signature(Options::names(), types(Options().values()), values(Options()),
-                                         takes_factory);
-    this->attr("_blank_options") = blank_options(signature);
-    this->def(
-        "__init__",
-        [name, finish](py::detail::value_and_holder& self, const py::args& positional,
-                       const py::kwargs& named) {
-          const ConstructorArguments given(name, Options::names(), takes_factory, positional, named);
-          const Options options = options_from(name, [&](std::size_t i) { return given[i]; });
-          warn_of(options);
-          const FactoryScope factory(given.device(), given.dtype());
-          M& module = construct<M>(self, options);
-          if (finish) finish(object_in(self), module, &given);
-        },
-        py::detail::is_new_style_constructor(), signature.of_init().c_str());
-    this->def("_options", [](const M& self) {
-      const std::vector<py::object> current = values(self.options());
-      py::dict all;
-      for (std::size_t i = 0; i < current.size(); ++i) all[py::str(Options::names().names[i])] = current[i];
-      return all;
-    });
-    this->def(
-        "__setstate__",
-        [name, finish](py::detail::value_and_holder& self, const py::dict& state) {
-          const FactoryScope hollow(std::nullopt, std::nullopt, true);
-          M& module = construct<M>(self, options_in(name, state));
-          restore(object_in(self), state);
-          if (finish) finish(object_in(self), module, nullptr);
-        },
-        py::detail::is_new_style_constructor());
-    this->def("_take_state", [name, finish](const py::object& self, const py::dict& state) {
-      auto& module = self.cast<M&>();
-      module.change_options([&](Options& all) { all = options_in(name, state); });
-      restore(self, state);
-      if (finish) finish(self, module, nullptr);
-    });
-    if constexpr (HasParameters<M>::value) this->def("reset_parameters", &M::reset_parameters, WithoutLock());
-    bind_attributes(no_attributes, std::make_index_sequence<option_count>());
+    auto& type =
+        *new LayerType{name, Options::names(), TakesFactory<M>::value};  // lives as long as its class
+    type.make = [] { return AnyOptions(new Options, &LayerClass::release); };
+    type.read = [](const Module& module) {
+      const auto* own = dynamic_cast<const M*>(&module);
+      return AnyOptions(own ? new Options(own->options()) : nullptr, &LayerClass::release);
+    };
+    type.fields = [](void* options) { return fields_of(*static_cast<Options*>(options)); };
+    type.change = [](Module& module, const std::function<void(void*)>& change) {
+      dynamic_cast<M&>(module).change_options([&](Options& options) { change(&options); });
+    };
+    type.construct = [](py::detail::value_and_holder& self, const void* options) -> Module& {
+      return construct<M>(self, *static_cast<const Options*>(options));
+    };
+    if constexpr (HasWarning<Options>::value)
+      type.warning = [](const void* options) { return static_cast<const Options*>(options)->warning(); };
+    if constexpr (HasParameters<M>::value)
+      type.reset_parameters = [](Module& module) { dynamic_cast<M&>(module).reset_parameters(); };
+    if (finish)
+      type.finish = [finish](const py::object& self, Module& module, const ConstructorArguments* arguments) {
+        finish(self, dynamic_cast<M&>(module), arguments);
+      };
+    type.bind(*this, no_attributes);
   }
 
  private:
-  static constexpr bool takes_factory = TakesFactory<M>::value;
-  static constexpr std::size_t option_count =
-      std::tuple_size_v<decltype(std::declval<const Options&>().values())>;
-
-  static std::vector<py::object> values(const Options& options) {
-    return std::apply(
-        [](const auto&... each) {
-          return std::vector<py::object>{PythonOption<std::decay_t<decltype(each)>>::give(each)...};
-        },
-        options.values());
-  }
-
-  template <class... T>
-  static std::vector<std::string> types(const std::tuple<T...>&) {
-    return {PythonOption<std::decay_t<T>>::type()...};
-  }
-
-  /** `given(i)`: the Python object for option i, or none of it. */
-  template <class Given>
-  static Options options_from(const char* name, const Given& given) {
-    Options options;
-    std::size_t i = 0;
-    const auto set = [&](auto& option) {
-      if (const py::handle value = given(i))
-        PythonOption<std::decay_t<decltype(option)>>::take(
-            option, value,
-            dlprim::concat(name, ".__init__(): argument '", Options::names().names[i], "' (position ", i + 1,
-                           ')'));
-      ++i;
-    };
-    auto all = options.values();
-    std::apply([&](auto&... each) { (set(each), ...); }, all);
-    return options;
-  }
-
-  /** Options that a module without tensors can be made of: some sizes must not be 0. */
-  static py::dict blank_options(const ConstructorSignature& signature) {
-    py::dict blank;
-    for (std::size_t i = 0; i < option_count; ++i)
-      if (signature.defaults[i].empty() && signature.types[i] == "int")
-        blank[py::str(signature.names[i])] = 1;
-    return blank;
-  }
-
-  static Options options_in(const char* name, const py::dict& state) {
-    const py::dict kept = state["options"];
-    return options_from(name, [&](std::size_t i) -> py::handle {
-      const py::str key(Options::names().names[i]);
-      return kept.contains(key) ? py::handle(kept[key]) : py::handle();
-    });
-  }
-
-  static void warn_of(const Options& options) {
-    if constexpr (HasWarning<Options>::value)
-      if (const std::string text = options.warning(); !text.empty())
-        if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw py::error_already_set();
-  }
-
-  template <std::size_t... I>
-  void bind_attributes(const std::set<std::string>& left_out, std::index_sequence<I...>) {
-    const auto& names = Options::names().names;
-    ((left_out.count(names[I]) ? void() : bind_attribute<I>(names[I])), ...);
-  }
-
-  template <std::size_t I>
-  void bind_attribute(const std::string& option) {
-    using Type = std::tuple_element_t<I, decltype(std::declval<Options>().values())>;
-    using InPython = PythonOption<std::decay_t<Type>>;
-    const auto own = [](const M& self) {
-      const Options all = self.options();
-      return std::get<I>(all.values());
-    };
-    this->def_property(
-        option.c_str(), [own](const M& self) { return InPython::give(own(self)); },
-        [own, option](M& self, const py::object& value) {
-          auto changed = own(self);
-          InPython::take(changed, value, "attribute '" + option + "'");
-          self.change_options([&](Options& all) { std::get<I>(all.values()) = changed; });
-        });
-  }
+  static void release(void* options) { delete static_cast<Options*>(options); }
 };
 
 /** An argument of a module's forward. */
