@@ -56,8 +56,9 @@ OperatorValue default_of(const OperatorParameter& parameter) {
   return Scalar(std::int64_t{std::stoll(text)});
 }
 
-OperatorForm::OperatorForm(const char* name, const char* key, std::string_view parameters)
-    : name_(name), key_(key), parameters_(operator_parameters(parameters)) {
+OperatorForm::OperatorForm(const char* name, const char* key, std::string_view parameters,
+                           OperatorFunction function)
+    : name_(name), key_(key), parameters_(operator_parameters(parameters)), function_(function) {
   for (const OperatorParameter& parameter : parameters_) defaults_.push_back(default_of(parameter));
 }
 
@@ -80,7 +81,7 @@ TensorList OperatorForm::operator()(std::vector<OperatorValue> arguments) const 
     if (!may_be_nothing) refuse_argument(i, "nothing was given, and there is no default");
     arguments[i] = defaults_[i];
   }
-  return call_(*this, arguments);
+  return function_.call(*this, arguments);
 }
 
 }  // namespace ocl

@@ -26,18 +26,27 @@ std::vector<OperatorParameter> operator_parameters(std::string_view text);
 /** The default that a parameter's row writes as C++; nothing where there is none. */
 OperatorValue default_of(const OperatorParameter& parameter);
 
+class OperatorForm;
+
+/** A C++ function of any type, and what calls it with values: null where values do not stand for its
+ * parameters. */
+struct OperatorFunction {
+  void (*function)() = nullptr;
+  TensorList (*call)(const OperatorForm& form, const std::vector<OperatorValue>& arguments) = nullptr;
+};
+
 /** A form of an operator as a value: its parameters as a row has them, and the C++ function, to be called
  * with values. */
 class OperatorForm {
  public:
+  OperatorForm(const char* name, const char* key, std::string_view parameters, OperatorFunction function);
+
   template <class Result, class... Parameters>
-  OperatorForm(const char* name, const char* key, std::string_view parameters,
-               Result (*function)(Parameters...))
-      : OperatorForm(name, key, parameters) {
-    if constexpr (is_callable<Result, Parameters...>) {
-      function_ = reinterpret_cast<void (*)()>(function);
-      call_ = &call_function<Result, Parameters...>;
-    }
+  static OperatorFunction function_of([[maybe_unused]] Result (*function)(Parameters...)) {
+    if constexpr (is_callable<Result, Parameters...>)
+      return {reinterpret_cast<void (*)()>(function), &call_function<Result, Parameters...>};
+    else
+      return {};
   }
 
   const std::string& name() const { return name_; }
@@ -46,7 +55,7 @@ class OperatorForm {
   const std::vector<OperatorParameter>& parameters() const { return parameters_; }
 
   /** Whether values stand for all its parameters and results. */
-  bool can_be_called() const { return call_ != nullptr; }
+  bool can_be_called() const { return function_.call != nullptr; }
 
   /**
    * The function's result for the arguments in the order of the parameters. For nothing, and for those
@@ -58,8 +67,6 @@ class OperatorForm {
  private:
   template <class Result, class... Parameters>
   static constexpr bool is_callable = (can_be_read<std::decay_t<Parameters>> && ...) && can_be_listed<Result>;
-
-  OperatorForm(const char* name, const char* key, std::string_view parameters);
 
   template <class T>
   T read(const std::vector<OperatorValue>& arguments, std::size_t i) const {
@@ -77,7 +84,7 @@ class OperatorForm {
   }
   template <class Result, class... Parameters, std::size_t... I>
   TensorList call_with(const std::vector<OperatorValue>& arguments, std::index_sequence<I...>) const {
-    auto* function = reinterpret_cast<Result (*)(Parameters...)>(function_);
+    auto* function = reinterpret_cast<Result (*)(Parameters...)>(function_.function);
     std::tuple<std::decay_t<Parameters>...> own{read<std::decay_t<Parameters>>(arguments, I)...};
     return results_as_list(function(std::get<I>(own)...));
   }
@@ -85,8 +92,7 @@ class OperatorForm {
   std::string name_, key_;
   std::vector<OperatorParameter> parameters_;
   std::vector<OperatorValue> defaults_;
-  void (*function_)() = nullptr;
-  TensorList (*call_)(const OperatorForm&, const std::vector<OperatorValue>&) = nullptr;
+  OperatorFunction function_;
 };
 
 }  // namespace ocl

@@ -63,6 +63,48 @@ OperatorRow row_of(const dlprim::ReductionOp& op) {
           {}};
 }
 
+/** An entry of operators.def. It is data, for a compiler takes long for code that makes a table of strings.
+ */
+struct Entry {
+  const char *family, *name, *key, *parameters;  // null where the entry has none
+  OperatorFunction function;
+  const char *dtypes, *derivative, *source, *documentation;
+};
+
+#define FAMILY(name) {name, nullptr, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr},
+#define OPERATOR(name, result, parameters, face, dtypes, derivative, source, documentation) \
+  {nullptr,                                                                                 \
+   #name,                                                                                   \
+   "",                                                                                      \
+   #parameters,                                                                             \
+   OperatorForm::function_of(static_cast<decltype(&signatures::name)>(&ocl::name)),         \
+   dtypes,                                                                                  \
+   derivative,                                                                              \
+   source,                                                                                  \
+   documentation},
+#define OVERLOAD(overloaded, key, result, parameters, face)                                             \
+  {nullptr,                                                                                             \
+   #overloaded,                                                                                         \
+   #key,                                                                                                \
+   #parameters,                                                                                         \
+   OperatorForm::function_of(static_cast<decltype(&signatures::overloaded##_##key)>(&ocl::overloaded)), \
+   nullptr,                                                                                             \
+   nullptr,                                                                                             \
+   nullptr,                                                                                             \
+   nullptr},
+#define MEMBER(name, dtypes, derivative, source, documentation) \
+  {nullptr, #name, nullptr, nullptr, {}, dtypes, derivative, source, documentation},
+const auto& entries() {
+  static const Entry all[] = {
+#include "autograd/ops/operators.def"
+  };
+  return all;
+}
+#undef FAMILY
+#undef OPERATOR
+#undef OVERLOAD
+#undef MEMBER
+
 }  // namespace
 
 const std::vector<OperatorRow>& operator_table() {
@@ -71,27 +113,20 @@ const std::vector<OperatorRow>& operator_table() {
     for (const dlprim::PointwiseOp& op : dlprim::pointwise_table()) rows->push_back(row_of(op));
     for (const dlprim::ReductionOp& op : dlprim::reduction_table()) rows->push_back(row_of(op));
     const char* heading = "";
-#define FAMILY(name) heading = name;
-#define OPERATOR(name, result, parameters, face, dtypes, derivative, source, documentation) \
-  rows->push_back(                                                                          \
-      {#name,                                                                               \
-       heading,                                                                             \
-       dtypes,                                                                              \
-       derivative,                                                                          \
-       source,                                                                              \
-       documentation,                                                                       \
-       {OperatorForm(#name, "", #parameters, static_cast<decltype(&signatures::name)>(&ocl::name))}});
-#define OVERLOAD(overloaded, key, result, parameters, face)                                                \
-  std::find_if(rows->begin(), rows->end(), [](const OperatorRow& row) { return row.name == #overloaded; }) \
-      ->forms.emplace_back(#overloaded, #key, #parameters,                                                 \
-                           static_cast<decltype(&signatures::overloaded##_##key)>(&ocl::overloaded));
-#define MEMBER(name, dtypes, derivative, source, documentation) \
-  rows->push_back({#name, heading, dtypes, derivative, source, documentation, {}});
-#include "autograd/ops/operators.def"
-#undef FAMILY
-#undef OPERATOR
-#undef OVERLOAD
-#undef MEMBER
+    for (const Entry& entry : entries()) {
+      if (entry.family) {
+        heading = entry.family;
+        continue;
+      }
+      const std::string name = entry.name;
+      if (entry.documentation)
+        rows->push_back(
+            {name, heading, entry.dtypes, entry.derivative, entry.source, entry.documentation, {}});
+      if (entry.key)
+        std::find_if(rows->begin(), rows->end(), [&](const OperatorRow& row) {
+          return row.name == name;
+        })->forms.emplace_back(entry.name, entry.key, entry.parameters, entry.function);
+    }
     return rows;
   }();
   return *table;

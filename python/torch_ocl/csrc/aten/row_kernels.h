@@ -65,7 +65,8 @@ class RowKernels {
   template <class Result, class... Parameters>
   void function(const char* schema, Result (*function)(Parameters...), Takes takes = Takes::any) {
     const std::string parameters = parameters_of(schema, {kind_of<std::decay_t<Parameters>>...});
-    add(schema, ocl::OperatorForm(name_of(schema).c_str(), "", parameters, function), {}, takes);
+    const ocl::OperatorFunction called = ocl::OperatorForm::function_of(function);
+    add(schema, ocl::OperatorForm(name_of(schema).c_str(), "", parameters, called), {}, takes);
   }
 
   /**
