@@ -11,8 +11,7 @@ using ocl::Tensor;
 
 namespace {
 
-constexpr auto itself = py::return_value_policy::reference;  // x.add_(1) is x
-using Number = std::optional<Scalar>;                        // None stands for the default
+using Number = std::optional<Scalar>;  // None stands for the default
 
 /** Pointwise operators that PyTorch has no method in place for. */
 const std::set<std::string> without_method{"div_floor",

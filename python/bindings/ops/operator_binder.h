@@ -6,6 +6,9 @@
 #include "autograd/ops/operators.h"
 #include "row_function.h"
 
+/** An operator in place gives the tensor itself: x.add_(1) is x. */
+constexpr auto itself = py::return_value_policy::reference;
+
 /**
  * Binds operators under their names: those whose rows (autograd/ops/operators.def) say all of it with `row`,
  * what Python takes beyond with the others, which give them the documentation of their rows. A name without a

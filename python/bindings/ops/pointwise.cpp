@@ -16,70 +16,86 @@ py::object shown_default(std::string_view parameter, double value) {
   return parameter == "eps" ? py::none() : py::object(py::float_(value));
 }
 
-// Each row of the table becomes a function of the module and, but for the ternary ones, a method of Tensor.
-void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
-// A function with its first argument named, and a method whose first argument is the tensor.
-#define BOTH(name, function, ...)                        \
-  m.def(#name, function, py::arg("input"), __VA_ARGS__); \
-  tensor.def(#name, function, __VA_ARGS__);
-#define UNARY(name, types, forward, da, doc) \
-  BOTH(name, [](const Tensor& input) { return ocl::name(input); }, WithoutLock(), doc)
-#define UNARY_P(name, p, p0, types, forward, da, doc)                                          \
-  BOTH(name, ([](const Tensor& input, Number p) { return ocl::name(input, p.value_or(p0)); }), \
-       py::arg(#p) = shown_default(#p, p0), WithoutLock(), doc)
-#define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc)                              \
-  BOTH(name, ([](const Tensor& input, Number p, Number q) {                                \
-         dlprim::require(p || q || dlprim::TypeRule::types != dlprim::TypeRule::Bounded,   \
-                         #name ": at least one of '" #p "' or '" #q "' must not be None"); \
-         return ocl::name(input, p.value_or(p0), q.value_or(q0));                          \
-       }),                                                                                 \
-       py::arg(#p) = py::none(), py::arg(#q) = py::none(), WithoutLock(), doc)
-#define BINARY(name, types, forward, da, db, doc)                                                \
-  m.def(                                                                                         \
-      #name, [](const Operand& input, const Operand& other) { return ocl::name(input, other); }, \
-      py::arg("input"), py::arg(second_name(#name)), WithoutLock(), doc);                        \
-  tensor.def(                                                                                    \
-      #name, [](const Tensor& input, const Operand& other) { return ocl::name(input, other); },  \
-      py::arg(second_name(#name)), WithoutLock(), doc);
-#define BINARY_P(name, p, p0, types, forward, da, db, doc)                                                   \
-  m.def(                                                                                                     \
-      #name,                                                                                                 \
-      [](const Operand& input, const Operand& other, const Scalar& p) {                                      \
-        return ocl::name(input, other, p);                                                                   \
-      },                                                                                                     \
-      py::arg("input"), py::arg("other"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);              \
-  tensor.def(                                                                                                \
-      #name,                                                                                                 \
-      [](const Tensor& input, const Operand& other, const Scalar& p) { return ocl::name(input, other, p); }, \
-      py::arg("other"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);
-// PyTorch's names of the three inputs; a method's first input is the tensor.
-#define TERNARY(name, types, forward, da, db, dc, doc)                                                      \
-  m.def(                                                                                                    \
-      #name, [](const Operand& a, const Operand& b, const Operand& c) { return ocl::name(a, b, c); },       \
-      py::arg(ternary_names(#name)[0]), py::arg(ternary_names(#name)[1]), py::arg(ternary_names(#name)[2]), \
-      WithoutLock(), doc);                                                                                  \
-  if (std::string_view(#name) != "where")                                                                   \
-    tensor.def(                                                                                             \
-        #name, [](const Tensor& a, const Operand& b, const Operand& c) { return ocl::name(a, b, c); },      \
-        py::arg(ternary_names(#name)[1]), py::arg(ternary_names(#name)[2]), WithoutLock(), doc);
-#define TERNARY_P(name, p, p0, types, forward, da, db, dc, doc)                                             \
-  m.def(                                                                                                    \
-      #name,                                                                                                \
-      [](const Operand& a, const Operand& b, const Operand& c, const Scalar& p) {                           \
-        return ocl::name(a, b, c, p);                                                                       \
-      },                                                                                                    \
-      py::arg(ternary_names(#name)[0]), py::arg(ternary_names(#name)[1]), py::arg(ternary_names(#name)[2]), \
-      py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);                                                 \
-  tensor.def(                                                                                               \
-      #name,                                                                                                \
-      [](const Tensor& a, const Operand& b, const Operand& c, const Scalar& p) {                            \
-        return ocl::name(a, b, c, p);                                                                       \
-      },                                                                                                    \
-      py::arg(ternary_names(#name)[1]), py::arg(ternary_names(#name)[2]), py::kw_only(), py::arg(#p) = p0,  \
-      WithoutLock(), doc);
+/** Makes of each row of the table a function of the module and, but for where, a method of Tensor, whose
+ * first input is the tensor. Rows of a kind are called through a pointer, so that their binding is compiled
+ * once. */
+struct RowBinder {
+  py::module_& m;
+  py::class_<Tensor>& tensor;
+
+  void unary(const char* name, Tensor (*row)(const Tensor&), const char* doc) const { both(name, row, doc); }
+  void unary(const char* name, Tensor (*row)(const Tensor&, const Scalar&), const char* p, const Scalar& p0,
+             const char* doc) const {
+    both(
+        name, [row, p0](const Tensor& input, Number p) { return row(input, p.value_or(p0)); }, doc,
+        py::arg(p) = shown_default(p, p0.real()));
+  }
+  /** `is_bounded`: at least one of the two numbers must be given. */
+  void unary(const char* name, Tensor (*row)(const Tensor&, const Scalar&, const Scalar&), const char* p,
+             const Scalar& p0, const char* q, const Scalar& q0, bool is_bounded, const char* doc) const {
+    const auto call = [=](const Tensor& input, Number first, Number second) {
+      dlprim::require(first || second || !is_bounded, name, ": at least one of '", p, "' or '", q,
+                      "' must not be None");
+      return row(input, first.value_or(p0), second.value_or(q0));
+    };
+    both(name, call, doc, py::arg(p) = py::none(), py::arg(q) = py::none());
+  }
+  void binary(const char* name, Tensor (*row)(const Operand&, const Operand&), const char* doc) const {
+    m.def(name, row, py::arg("input"), py::arg(second_name(name)), WithoutLock(), doc);
+    tensor.def(
+        name, [row](const Tensor& input, const Operand& other) { return row(input, other); },
+        py::arg(second_name(name)), WithoutLock(), doc);
+  }
+  void binary(const char* name, Tensor (*row)(const Operand&, const Operand&, const Scalar&), const char* p,
+              const Scalar& p0, const char* doc) const {
+    m.def(name, row, py::arg("input"), py::arg("other"), py::kw_only(), py::arg(p) = p0, WithoutLock(), doc);
+    tensor.def(
+        name,
+        [row](const Tensor& input, const Operand& other, const Scalar& p) { return row(input, other, p); },
+        py::arg("other"), py::kw_only(), py::arg(p) = p0, WithoutLock(), doc);
+  }
+  void ternary(const char* name, Tensor (*row)(const Operand&, const Operand&, const Operand&),
+               const char* doc) const {
+    const auto names = ternary_names(name);
+    m.def(name, row, py::arg(names[0]), py::arg(names[1]), py::arg(names[2]), WithoutLock(), doc);
+    if (std::string_view(name) == "where") return;
+    tensor.def(
+        name, [row](const Tensor& a, const Operand& b, const Operand& c) { return row(a, b, c); },
+        py::arg(names[1]), py::arg(names[2]), WithoutLock(), doc);
+  }
+  void ternary(const char* name, Tensor (*row)(const Operand&, const Operand&, const Operand&, const Scalar&),
+               const char* p, const Scalar& p0, const char* doc) const {
+    const auto names = ternary_names(name);
+    m.def(name, row, py::arg(names[0]), py::arg(names[1]), py::arg(names[2]), py::kw_only(), py::arg(p) = p0,
+          WithoutLock(), doc);
+    tensor.def(
+        name,
+        [row](const Tensor& a, const Operand& b, const Operand& c, const Scalar& p) {
+          return row(a, b, c, p);
+        },
+        py::arg(names[1]), py::arg(names[2]), py::kw_only(), py::arg(p) = p0, WithoutLock(), doc);
+  }
+
+ private:
+  template <class Function, class... Arguments>
+  void both(const char* name, const Function& function, const char* doc,
+            const Arguments&... arguments) const {
+    m.def(name, function, py::arg("input"), arguments..., WithoutLock(), doc);
+    tensor.def(name, function, arguments..., WithoutLock(), doc);
+  }
+};
+
+void bind_table(const RowBinder& bind) {
+#define UNARY(name, types, forward, da, doc) bind.unary(#name, &ocl::name, doc);
+#define UNARY_P(name, p, p0, types, forward, da, doc) bind.unary(#name, &ocl::name, #p, p0, doc);
+#define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc) \
+  bind.unary(#name, &ocl::name, #p, p0, #q, q0, dlprim::TypeRule::types == dlprim::TypeRule::Bounded, doc);
+#define BINARY(name, types, forward, da, db, doc) bind.binary(#name, &ocl::name, doc);
+#define BINARY_P(name, p, p0, types, forward, da, db, doc) bind.binary(#name, &ocl::name, #p, p0, doc);
+#define TERNARY(name, types, forward, da, db, dc, doc) bind.ternary(#name, &ocl::name, doc);
+#define TERNARY_P(name, p, p0, types, forward, da, db, dc, doc) bind.ternary(#name, &ocl::name, #p, p0, doc);
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
-#undef BOTH
 }
 
 /** Bounds of clamp of which one is a tensor. */
@@ -104,24 +120,32 @@ void bind_tensor_bounds(const OperatorBinder& bind) {
 
 // The array of an operand becomes a tensor on the other operand's device. Where it stands on the left NumPy
 // asks Tensor.__array_ufunc__.
-void bind_symbols(py::class_<Tensor>& tensor) {
-#define OPERATOR(symbol, name)                                                              \
-  tensor.def(                                                                               \
-      "__" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(a, b); }, \
-      py::is_operator(), WithoutLock());                                                    \
-  tensor.def(                                                                               \
-      "__" #symbol "__",                                                                    \
-      [](const Tensor& a, const py::array& array) {                                         \
-        const Tensor b = tensor_beside(a, array);                                           \
-        const PythonUnlocked unlocked;                                                      \
-        return ocl::name(a, b);                                                             \
-      },                                                                                    \
+void bind_symbol(py::class_<Tensor>& tensor, const char* name,
+                 Tensor (*row)(const Operand&, const Operand&)) {
+  tensor.def(
+      name, [row](const Tensor& a, const Operand& b) { return row(a, b); }, py::is_operator(), WithoutLock());
+  tensor.def(
+      name,
+      [row](const Tensor& a, const py::array& array) {
+        const Tensor b = tensor_beside(a, array);
+        const PythonUnlocked unlocked;
+        return row(a, b);
+      },
       py::is_operator());
-#define BOTH_SIDES(symbol, name)                                                             \
-  OPERATOR(symbol, name)                                                                     \
-  tensor.def(                                                                                \
-      "__r" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(b, a); }, \
-      py::is_operator(), WithoutLock());
+}
+
+void bind_reflected_symbol(py::class_<Tensor>& tensor, const char* name,
+                           Tensor (*row)(const Operand&, const Operand&)) {
+  tensor.def(
+      name, [row](const Tensor& a, const Operand& b) { return row(b, a); }, py::is_operator(), WithoutLock());
+}
+
+void bind_symbols(py::class_<Tensor>& tensor) {
+#define CALL(name) [](const Operand& a, const Operand& b) { return ocl::name(a, b); }
+#define OPERATOR(symbol, name) bind_symbol(tensor, "__" #symbol "__", CALL(name));
+#define BOTH_SIDES(symbol, name) \
+  OPERATOR(symbol, name)         \
+  bind_reflected_symbol(tensor, "__r" #symbol "__", CALL(name));
   BOTH_SIDES(add, add)
   BOTH_SIDES(sub, sub)
   BOTH_SIDES(mul, mul)
@@ -142,6 +166,7 @@ void bind_symbols(py::class_<Tensor>& tensor) {
   OPERATOR(ge, ge)
 #undef BOTH_SIDES
 #undef OPERATOR
+#undef CALL
   tensor.def("__neg__", [](const Tensor& a) { return ocl::neg(a); }, WithoutLock());
   tensor.def("__invert__", [](const Tensor& a) { return ocl::bitwise_not(a); }, WithoutLock());
   tensor.def("__abs__", [](const Tensor& a) { return ocl::abs(a); }, WithoutLock());
@@ -171,7 +196,7 @@ py::list pointwise_rows_as_dicts() {
 void bind_pointwise(const OperatorBinder& bind) {
   py::module_& m = bind.module();
   py::class_<Tensor>& tensor = bind.tensor();
-  bind_table(m, tensor);
+  bind_table({m, tensor});
   bind_tensor_bounds(bind);
   bind_symbols(tensor);
   tensor.def(

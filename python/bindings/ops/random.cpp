@@ -15,8 +15,6 @@ namespace {
 using OptionalDevice = std::optional<ocl::Device>;
 using OptionalDType = std::optional<DType>;
 
-constexpr auto itself = py::return_value_policy::reference;
-
 /** NAME(*sizes, size=None, generator=None, dtype=None, device=None, requires_grad=False) and NAME_like(input,
  * ...). */
 template <class Draw>
