@@ -68,6 +68,7 @@ from ocl.func import vmap
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.in_place import *  # noqa: F403
 from ocl.linalg.torch_names import *  # noqa: F403
+from ocl.overriding.classes import *  # noqa: F403
 from ocl.placement import *  # noqa: F403
 from ocl.questions import *  # noqa: F403
 from ocl.serialization import load, save
