@@ -145,11 +145,15 @@ _LATE = (
     "types",
     "utils",
     "version",
+    "xpu",
 )
 _OPTIONAL = ("onnx",)  # needs a package of its own, so that dir() does not list it
 # Names of PyTorch's that few programs ask for, and the modules that have them.
 _LATE_NAMES = {
     "compile": "compiling",
+    "TypedStorage": "storages",
+    "UntypedStorage": "storages",
+    "default_generator": "process_generator",
     "seed": "random",
     **dict.fromkeys(
         (

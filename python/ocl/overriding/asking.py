@@ -170,7 +170,9 @@ _KEPT = frozenset(("__copy__", "__deepcopy__", "__reduce_ex__", "as_subclass", "
 
 def _is_users(kind: type) -> bool:
     """Whether it is a class of tensors that the library does not have itself."""
-    return issubclass(kind, Tensor) and not kind.__module__.startswith("ocl.") and kind is not Tensor
+    if kind is Tensor or not issubclass(kind, Tensor):
+        return False
+    return not getattr(kind, "__module__", "").startswith("ocl.")  # a class that exec makes has none
 
 
 def _plain(result: Any, given: Sequence[Any]) -> Any:
