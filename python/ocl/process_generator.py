@@ -11,9 +11,9 @@ __all__ = ["default_generator"]
 
 
 class DefaultGenerator:
-    """It seeds the stream that functions draw from by themselves, and has its state; ``manual_seed`` gives it.
+    """It seeds the stream that functions draw from by themselves, and has its state.
 
-    It is no ``Generator``, so that ``generator=`` of functions does not take it: leave that out.
+    ``manual_seed`` returns it. It is no ``Generator``, so that ``generator=`` of functions does not take it: leave that out.
     (torch.default_generator)
     """
 
