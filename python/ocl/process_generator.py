@@ -13,8 +13,8 @@ __all__ = ["default_generator"]
 class DefaultGenerator:
     """It seeds the stream that functions draw from by themselves, and has its state.
 
-    ``manual_seed`` returns it. It is no ``Generator``: functions do not take it as ``generator=``, and draw from
-    its stream without. (torch.default_generator)
+    ``manual_seed`` returns it. It is no ``Generator``: functions do not take it as ``generator=``.
+    (torch.default_generator)
     """
 
     @property
