@@ -68,6 +68,7 @@ from ocl.func import vmap
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.in_place import *  # noqa: F403
 from ocl.linalg.torch_names import *  # noqa: F403
+from ocl.overriding.classes import *  # noqa: F403
 from ocl.placement import *  # noqa: F403
 from ocl.questions import *  # noqa: F403
 from ocl.serialization import load, save
@@ -144,11 +145,15 @@ _LATE = (
     "types",
     "utils",
     "version",
+    "xpu",
 )
 _OPTIONAL = ("onnx",)  # needs a package of its own, so that dir() does not list it
 # Names of PyTorch's that few programs ask for, and the modules that have them.
 _LATE_NAMES = {
     "compile": "compiling",
+    "TypedStorage": "storages",
+    "UntypedStorage": "storages",
+    "default_generator": "process_generator",
     "seed": "random",
     **dict.fromkeys(
         (

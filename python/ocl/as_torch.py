@@ -22,6 +22,9 @@ import ocl
 from ocl import _C, device_names
 from ocl._C import Tensor
 from ocl._C._nn import Module
+from ocl.overriding.arming import watch_refusals
+from ocl.overriding.asking import Asked
+from ocl.overriding.classes import put_torch_names
 
 __all__ = ["as_torch"]
 
@@ -82,9 +85,17 @@ class _Torch(types.ModuleType):
         if isinstance(value, types.ModuleType):
             sys.modules.setdefault(f"torch.{name}", value)
         elif _takes_device(value):
-            value = _with_names(value)
+            value = value.calling(_with_names) if isinstance(value, Asked) else _with_names(value)
         self.__dict__[name] = value
         return value
+
+    def _begin_to_ask(self) -> None:
+        """Takes up the functions that ask ``__torch_function__``, in the place of those that it has."""
+        for name, value in list(self.__dict__.items()):
+            asked = getattr(ocl, name, None) if callable(value) else None
+            if isinstance(asked, Asked):
+                del self.__dict__[name]
+                getattr(self, name).stands_for = value
 
     def __dir__(self) -> list[str]:
         return sorted({*dir(ocl), "__version__"})
@@ -110,7 +121,7 @@ def _takes_device(value: Any) -> bool:
     is_function = inspect.isbuiltin(value) or isinstance(value, types.FunctionType)
     documentation = getattr(value, "__doc__", None) or ""
     return (
-        (is_function or type(value).__name__ in ("builtin_function_or_method", "method_descriptor"))
+        (is_function or isinstance(value, Asked) or type(value).__name__ == "method_descriptor")
         and "device" in documentation
     ) or value is ocl.load
 
@@ -188,6 +199,8 @@ def as_torch() -> types.ModuleType:
     sys.modules["torch"] = torch
     sys.meta_path.insert(0, _Finder())
     _translate_names()
+    watch_refusals()
+    put_torch_names()
     return torch
 
 

@@ -65,9 +65,18 @@ _plain_repr, _plain_format = Tensor.__repr__, Tensor.__format__
 _DEFAULT_DTYPE = re.compile(r",\s+dtype=ocl\.complex64(?=[,)])")
 
 
+def _with_class(tensor: Tensor, text: str) -> str:
+    """The text with the name of a class derived from Tensor, as PyTorch writes it."""
+    name = type(tensor).__name__
+    if type(tensor) is Tensor or tensor._is_parameter:
+        return text
+    indent = "\n" + " " * len("tensor")
+    return name + text.removeprefix("tensor").replace(indent, "\n" + " " * len(name))
+
+
 @functools.wraps(_plain_repr)
 def _repr(self: Tensor) -> str:
-    text = _plain_repr(self)
+    text = _with_class(self, _plain_repr(self))
     if self.dtype != _C.complex64 or not self.numel():
         return text
     elements, bracket, rest = text.rpartition("]")  # PyTorch leaves the default dtypes out
@@ -84,6 +93,7 @@ def _format(self: Tensor, spec: str) -> str:
 Tensor.__repr__, Tensor.__format__ = _repr, _format
 for _name in __all__:
     setattr(Tensor, _name, globals()[_name])
+Tensor.conj_physical = Tensor.conj  # a function of C++ is no method
 Tensor.conj_physical_ = _conj_physical_
 Tensor.real = property(_C.real, _set_real, doc="The real parts, a view; real numbers themselves. (torch)")
 Tensor.imag = property(_C.imag, _set_imag, doc="The imaginary parts, a view. (torch)")

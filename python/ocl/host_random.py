@@ -22,11 +22,14 @@ _seedings = 0
 
 
 def manual_seed(seed):
-    """Seeds the random numbers of every device, of samplers, loaders and transforms. Matches
-    torch.manual_seed.
+    """Seeds the random numbers of every device, of samplers, loaders and transforms, and gives the default
+    generator. Matches torch.manual_seed.
     """
     _C.manual_seed(seed)
     _restart()
+    from ocl.process_generator import default_generator
+
+    return default_generator
 
 
 def manual_seed_all(seed):

@@ -8,6 +8,7 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
+from ocl.storages import TypedStorage, UntypedStorage, elements_of
 
 __all__ = ["resize_", "set_"]
 
@@ -53,13 +54,13 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
 
 def set_(
     self: Tensor,
-    source: Tensor | None = None,
+    source: Tensor | TypedStorage | UntypedStorage | None = None,
     storage_offset: int = 0,
     size: Sequence[int] | None = None,
     stride: Sequence[int] | None = None,
 ) -> Tensor:
-    """Has the tensor stand for the memory of `source`, and returns it; with `size` for that part of it.
-    (torch.Tensor.set_)
+    """Has the tensor stand for the memory of `source`, a tensor or a storage, and returns it; with `size` for
+    that part of it. (torch.Tensor.set_)
 
     Without a source it gets none, and no elements. ArgumentTypeError for another dtype, ArgumentValueError
     for a part that goes beyond the memory. RuntimeError for a tensor that requires gradients.
@@ -68,6 +69,8 @@ def set_(
         raise RuntimeError("set_: cannot change the memory of a tensor that requires gradients; use .data")
     if source is None:
         return _give(self, _C.empty(0, dtype=self.dtype, device=self.device))
+    if isinstance(source, (TypedStorage, UntypedStorage)):
+        source = elements_of(source, self.dtype)
     if source.dtype != self.dtype:
         raise ArgumentTypeError(f"set_: expected a source of {self.dtype}, got {source.dtype}")
     if size is None:
@@ -83,4 +86,10 @@ def set_(
     return _give(self, _C._restrided(whole, sizes, strides, storage_offset))
 
 
-Tensor.resize_, Tensor.set_ = resize_, set_
+def _detach_(self: Tensor) -> Tensor:
+    """Takes the tensor out of its graph: it becomes a leaf without gradients. (torch.Tensor.detach_)"""
+    self._become_view(self.detach())
+    return self.requires_grad_(False)
+
+
+Tensor.resize_, Tensor.set_, Tensor.detach_ = resize_, set_, _detach_

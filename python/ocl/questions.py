@@ -32,8 +32,10 @@ def _data_ptr(self: Tensor) -> int:
 
 
 def is_storage(obj: Any) -> bool:
-    """False: there are no storages. (torch.is_storage)"""
-    return False
+    """Whether it is a storage. (torch.is_storage)"""
+    from ocl.storages import TypedStorage, UntypedStorage
+
+    return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
 def is_nonzero(input: Tensor) -> bool:

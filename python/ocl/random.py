@@ -9,8 +9,17 @@ from typing import Any
 
 from ocl import _C, host_random
 from ocl._C import get_rng_state, initial_seed, set_rng_state
+from ocl.process_generator import default_generator
 
-__all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
+__all__ = [
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
 
 manual_seed = host_random.manual_seed
 

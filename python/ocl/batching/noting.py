@@ -8,13 +8,13 @@ here. A write of a batch into a tensor that has none is refused before it is don
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ocl._C import Tensor
 from ocl.batching.example import READS, WRITTEN, Example, current
+from ocl.seam.members import Layer
 from ocl.seam.parts import tensors_in
 from ocl.seam.reading import reads_heard
 
@@ -22,9 +22,6 @@ __all__ = ["methods_note"]
 
 _READING = ("__getitem__",)
 _WRITING_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "pow", "mod", "and", "or", "xor")
-_lock = threading.Lock()
-_count = 0
-_before: dict[str, Callable] = {}
 
 
 def _names() -> list[str]:
@@ -76,22 +73,15 @@ def _noting(name: str, method: Callable) -> Callable:
     return noted
 
 
+_layer = Layer(1, _names, _noting)
+
+
 @contextmanager
 def methods_note() -> Iterator[None]:
     """Until the last thread that is within leaves."""
-    global _count
-    with _lock:
-        if _count == 0:
-            for name in _names():
-                _before[name] = vars(Tensor)[name]
-                setattr(Tensor, name, _noting(name, _before[name]))
-        _count += 1
+    _layer.on()
     try:
         with reads_heard(_note_reading):
             yield
     finally:
-        with _lock:
-            _count -= 1
-            if _count == 0:
-                for name, method in _before.items():
-                    setattr(Tensor, name, method)
+        _layer.off()

@@ -18,10 +18,12 @@ from ocl.nn.fractional_max_pool import (  # noqa: F401
     fractional_max_pool3d_with_indices,
 )
 from ocl.nn.max_unpool import max_unpool1d, max_unpool2d, max_unpool3d  # noqa: F401
+from ocl.nn.old_reductions import functions_taking_both
 from ocl.nn.sequence_losses import ctc_loss  # noqa: F401
 from ocl.sparse.asking import with_sparse_meaning
 
 globals().update(complex_layers.FUNCTIONS)
+globals().update(functions_taking_both(globals()))
 globals().update(
     with_sparse_meaning("ocl.nn.functional", {"linear": _C.linear, "relu": relu})  # noqa: F405
 )

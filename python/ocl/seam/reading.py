@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ocl._C import Tensor
+from ocl.seam.members import Layer
 
 __all__ = ["reads_heard"]
 
@@ -20,9 +21,6 @@ _ELEMENTS = tuple(
     )
     if name in vars(Tensor)
 )  # fmt: skip
-_lock = threading.Lock()
-_count = 0
-_before: dict[str, Callable] = {}
 _own = threading.local()
 
 
@@ -37,23 +35,16 @@ def _telling(name: str, method: Callable) -> Callable:
     return told
 
 
+_layer = Layer(0, lambda: _ELEMENTS, _telling)
+
+
 @contextmanager
 def reads_heard(listener: Callable[[str, Tensor], None]) -> Iterator[None]:
     """While it lasts, ``listener`` hears of this thread's reads beforehand: the method and the tensor."""
-    global _count
     _own.listeners = [*getattr(_own, "listeners", ()), listener]
-    with _lock:
-        if _count == 0:
-            for name in _ELEMENTS:
-                _before[name] = vars(Tensor)[name]
-                setattr(Tensor, name, _telling(name, _before[name]))
-        _count += 1
+    _layer.on()
     try:
         yield
     finally:
         _own.listeners = _own.listeners[:-1]
-        with _lock:
-            _count -= 1
-            if _count == 0:
-                for name, method in _before.items():
-                    setattr(Tensor, name, method)
+        _layer.off()

@@ -87,6 +87,7 @@ for _name, _method in DENSE_METHODS.items():
 _INHERITED = frozenset(
     "__array_priority__ __class__ __delattr__ __dict__ __dir__ __doc__ __getattribute__ __getstate__ "
     "__hash__ __init__ __init_subclass__ __len__ __module__ __new__ __setattr__ __sizeof__ __subclasshook__ "
+    "__torch_function__ "
     "_is_parameter _make_subclass _pybind11_conduit_v1_ device dim dtype element_size get_device "
     "is_floating_point is_complex is_cuda is_signed is_sparse_csr itemsize ndim ndimension nelement numel "
     "shape size to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr __reduce__".split()

@@ -1,6 +1,7 @@
 """Complex numbers beside PyTorch's: values, gradients of any order, doors and refusals."""
 
 import itertools
+import types
 
 import numpy as np
 import pytest
@@ -557,3 +558,10 @@ def test_optimizers_step_the_parts(name):
 
     for mine, theirs in zip(trained(ocl), trained(torch), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-9)
+
+
+def test_every_method_is_given_its_tensor():
+    assert [
+        name for name, member in vars(ocl.Tensor).items() if isinstance(member, types.BuiltinFunctionType)
+    ] == []
+    np.testing.assert_array_equal(ocl.tensor([1 + 2j]).conj_physical().numpy(), [1 - 2j])
