@@ -153,12 +153,18 @@ def _cpu(self: Any, memory_format: Any = None) -> Any:
     return self
 
 
+def _pin_memory(self: Any, device: Any = None) -> Any:
+    """The tensor itself, as of ``cpu()``: it is on the device already."""
+    return self
+
+
 def _translate_names() -> None:
     """Has tensors, modules and layers take PyTorch's names of devices."""
     device_names.stand_for_ocl = True
     for kind in (Tensor, Module):
         kind.to = _with_place(kind.to)
         kind.cuda, kind.cpu = _cuda, _cpu
+    Tensor.pin_memory = _pin_memory
     Tensor.is_cuda = property(lambda self: True, doc="True: the tensor is on an OpenCL device.")
     for name in ("new_zeros", "new_ones", "new_empty", "new_full", "new_tensor"):
         setattr(Tensor, name, _with_names(getattr(Tensor, name)))

@@ -11,21 +11,44 @@ import pytest
 import ocl
 
 PROGRAMS = Path(__file__).parent / "programs"
+CIFAR = (
+    "VGG11 ResNet18 PreActResNet18 SENet18 densenet_cifar GoogLeNet MobileNetV2 DPN26 EfficientNetB0"
+).split()
 COMMANDS = [
-    ["mnist.py", "--batch-size", "16"],
-    ["vae.py"],
-    ["dcgan.py"],
-    ["word_language_model.py", "--lstm"],
-    ["word_language_model.py", "--transformer"],
-    ["time_sequence.py"],
-    ["nerf.py"],
-    ["maml.py"],
-    ["super_resolution.py"],
-    ["wgan_gp.py"],
-    ["gcn.py"],
-    ["gat.py"],
-    ["word2vec.py"],
-    ["matrix_factorization.py"],
+    "mnist.py --batch-size 16",
+    "vae.py",
+    "dcgan.py",
+    "word_language_model.py --model RNN_TANH",
+    "word_language_model.py --model LSTM",
+    "word_language_model.py --model GRU",
+    "word_language_model.py --model Transformer",
+    "time_sequence.py",
+    "nerf.py",
+    "maml.py",
+    "super_resolution.py",
+    "wgan_gp.py",
+    "gcn.py",
+    "gat.py",
+    "word2vec.py",
+    "matrix_factorization.py",
+    "siamese.py",
+    "reinforce.py",
+    "actor_critic.py",
+    "forward_forward.py",
+    "neural_style.py",
+    "mixture.py",
+    "nanogpt.py",
+    "mingpt.py",
+    "ddpm.py",
+    "pinn.py",
+    "realnvp.py",
+    "ctc_speech.py",
+    "cifar.py --net ShuffleNetV2",
+]
+SLOW = [
+    "word_language_model.py --model RNN_RELU",
+    "word_language_model.py --model LSTM --tied",
+    *(f"cifar.py --net {net}" for net in CIFAR),
 ]
 
 
@@ -43,9 +66,9 @@ def losses(*command):
     return [float(line.split()[1]) for line in lines if line.startswith("LOSS")]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("command", [*COMMANDS, *(pytest.param(c, marks=pytest.mark.slow) for c in SLOW)])
 def test_programs_give_pytorchs_losses(command):
-    program, *arguments = command
+    program, *arguments = command.split()
     expected = losses(PROGRAMS / program, *arguments)
     assert len(expected) >= 4
     found = losses("-m", "ocl.as_torch", PROGRAMS / program, *arguments)
