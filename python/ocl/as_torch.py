@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ocl
-from ocl import _C, device_names
+from ocl import _C, device_names, torch_modules
 from ocl._C import Tensor
 from ocl._C._nn import Module
 
@@ -50,7 +50,8 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if not fullname.startswith("torch."):
             return None
-        own_name = "ocl." + fullname.removeprefix("torch.")
+        name = fullname.removeprefix("torch.")
+        own_name = torch_modules.module_with_the_names_of(name) or f"ocl.{name}"
         try:
             found = importlib.util.find_spec(own_name)
         except ModuleNotFoundError:
