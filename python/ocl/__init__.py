@@ -124,10 +124,12 @@ def _assert(condition: object, message: str) -> None:
 
 # Imported when first asked for: half of the import would go into them, and transforms need Pillow.
 _LATE = (
+    "_dynamo",
     "accelerator",
     "as_torch",
     "backends",
     "capture",
+    "compiler",
     "cuda",
     "datasets",
     "distributed",

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ocl
-from ocl import _C, device_names
+from ocl import _C, device_names, torch_modules
 from ocl._C import Tensor
 from ocl._C._nn import Module
 from ocl.overriding.arming import watch_refusals
@@ -53,7 +53,8 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if not fullname.startswith("torch."):
             return None
-        own_name = "ocl." + fullname.removeprefix("torch.")
+        name = fullname.removeprefix("torch.")
+        own_name = torch_modules.module_with_the_names_of(name) or f"ocl.{name}"
         try:
             found = importlib.util.find_spec(own_name)
         except ModuleNotFoundError:
@@ -164,12 +165,18 @@ def _cpu(self: Any, memory_format: Any = None) -> Any:
     return self
 
 
+def _pin_memory(self: Any, device: Any = None) -> Any:
+    """The tensor itself, as of ``cpu()``: it is on the device already."""
+    return self
+
+
 def _translate_names() -> None:
     """Has tensors, modules and layers take PyTorch's names of devices."""
     device_names.stand_for_ocl = True
     for kind in (Tensor, Module):
         kind.to = _with_place(kind.to)
         kind.cuda, kind.cpu = _cuda, _cpu
+    Tensor.pin_memory = _pin_memory
     Tensor.is_cuda = property(lambda self: True, doc="True: the tensor is on an OpenCL device.")
     for name in ("new_zeros", "new_ones", "new_empty", "new_full", "new_tensor"):
         setattr(Tensor, name, _with_names(getattr(Tensor, name)))

@@ -12,10 +12,12 @@ _chosen: str | None = None
 
 def get_dir() -> str:
     """The folder ``hub`` below TORCH_HOME, else below the cache folder's ``torch``. (torch.hub.get_dir)"""
-    if _chosen is not None:
-        return _chosen
+    return os.path.join(_get_torch_home(), "hub") if _chosen is None else _chosen
+
+
+def _get_torch_home() -> str:
     cache = os.environ.get("XDG_CACHE_HOME", os.path.join("~", ".cache"))
-    return os.path.join(os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))), "hub")
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 def set_dir(d: str | os.PathLike) -> None:

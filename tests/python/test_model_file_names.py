@@ -1,5 +1,8 @@
 """Names that files of other people's models ask for, and that do little here."""
 
+import importlib
+import typing
+
 import numpy as np
 import pytest
 import torch
@@ -16,6 +19,9 @@ def test_decorators_for_a_compiler_leave_functions_alone():
     assert ocl.jit.ignore(function) is function
     assert ocl.jit.ignore()(function) is function
     assert ocl.jit.ignore(drop=True)(function) is function
+    assert ocl.jit.annotate(list[int], [3]) == [3]
+    for name in importlib.import_module("ocl.jit.annotations").__all__:
+        assert getattr(ocl.jit.annotations, name) is getattr(typing, name)
 
     class Net(nn.Module):
         count: ocl.jit.Final[int]

@@ -55,6 +55,15 @@ __all__ = [
 OutOfMemoryError = _C.OutOfMemoryError
 
 
+def __getattr__(name: str) -> Any:
+    """``FloatTensor`` and its kin, which PyTorch's old programs use as functions."""
+    from ocl import tensor_types
+
+    if name in tensor_types.__all__:
+        return getattr(tensor_types, name)
+    raise AttributeError(f"module 'ocl.cuda' has no attribute {name!r}")
+
+
 def _require() -> None:
     if not device_names.stand_for_ocl:
         raise RuntimeError(

@@ -2,7 +2,7 @@
 ``ocl.utils.checkpoint`` recomputes activations; ``ocl.utils.summary`` tells what a model's layers give, hold
 and compute."""
 
-from . import checkpoint, data
+from . import checkpoint, data, hooks
 from .model_summary import summary
 
-__all__ = ["checkpoint", "data", "summary"]
+__all__ = ["checkpoint", "data", "hooks", "summary"]

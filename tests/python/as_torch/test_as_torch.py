@@ -1,5 +1,6 @@
 """Programs that were written for PyTorch run on ocl as they are, and give PyTorch's losses."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -9,23 +10,47 @@ import numpy as np
 import pytest
 
 import ocl
+from ocl import torch_modules
 
 PROGRAMS = Path(__file__).parent / "programs"
+CIFAR = (
+    "VGG11 ResNet18 PreActResNet18 SENet18 densenet_cifar GoogLeNet MobileNetV2 DPN26 EfficientNetB0"
+).split()
 COMMANDS = [
-    ["mnist.py", "--batch-size", "16"],
-    ["vae.py"],
-    ["dcgan.py"],
-    ["word_language_model.py", "--lstm"],
-    ["word_language_model.py", "--transformer"],
-    ["time_sequence.py"],
-    ["nerf.py"],
-    ["maml.py"],
-    ["super_resolution.py"],
-    ["wgan_gp.py"],
-    ["gcn.py"],
-    ["gat.py"],
-    ["word2vec.py"],
-    ["matrix_factorization.py"],
+    "mnist.py --batch-size 16",
+    "vae.py",
+    "dcgan.py",
+    "word_language_model.py --model RNN_TANH",
+    "word_language_model.py --model LSTM",
+    "word_language_model.py --model GRU",
+    "word_language_model.py --model Transformer",
+    "time_sequence.py",
+    "nerf.py",
+    "maml.py",
+    "super_resolution.py",
+    "wgan_gp.py",
+    "gcn.py",
+    "gat.py",
+    "word2vec.py",
+    "matrix_factorization.py",
+    "siamese.py",
+    "reinforce.py",
+    "actor_critic.py",
+    "forward_forward.py",
+    "neural_style.py",
+    "mixture.py",
+    "nanogpt.py",
+    "mingpt.py",
+    "ddpm.py",
+    "pinn.py",
+    "realnvp.py",
+    "ctc_speech.py",
+    "cifar.py --net ShuffleNetV2",
+]
+SLOW = [
+    "word_language_model.py --model RNN_RELU",
+    "word_language_model.py --model LSTM --tied",
+    *(f"cifar.py --net {net}" for net in CIFAR),
 ]
 
 
@@ -43,9 +68,9 @@ def losses(*command):
     return [float(line.split()[1]) for line in lines if line.startswith("LOSS")]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("command", [*COMMANDS, *(pytest.param(c, marks=pytest.mark.slow) for c in SLOW)])
 def test_programs_give_pytorchs_losses(command):
-    program, *arguments = command
+    program, *arguments = command.split()
     expected = losses(PROGRAMS / program, *arguments)
     assert len(expected) >= 4
     found = losses("-m", "ocl.as_torch", PROGRAMS / program, *arguments)
@@ -88,6 +113,63 @@ print("ALL HELD")
 
 def test_names_and_devices():
     assert run("-c", CHECKS).stdout.endswith("ALL HELD\n")
+
+
+MODULES = """
+import importlib, ocl
+ocl.as_torch()
+import torch
+for name, inner in {names!r}.items():
+    module = importlib.import_module("torch." + name)
+    assert all(hasattr(module, value) for value in inner), (name, inner)
+import torch.optim.sgd, torch.functional
+from torch.distributions.normal import Normal
+assert torch.optim.sgd.SGD is torch.optim.SGD and Normal is torch.distributions.Normal
+assert torch.functional.einsum is torch.einsum and ocl.distributions.Normal is Normal
+print("ALL HELD")
+"""
+
+
+def test_modules_of_one_class_lead_to_their_package():
+    """Those of distributions and optimizers have the classes that PyTorch's have."""
+    found = {}
+    for name in torch_modules.names():
+        module = importlib.import_module(f"torch.{name}")
+        found[name] = []
+        if name.split(".")[0] not in ("distributions", "optim"):
+            continue
+        package = importlib.import_module(f"torch.{name.rpartition('.')[0]}".rstrip("."))
+        found[name] = [
+            key
+            for key, value in vars(package).items()
+            if isinstance(value, type) and value.__module__ == module.__name__
+        ]
+    assert sum(map(len, found.values())) > 40
+    assert run("-c", MODULES.format(names=found)).stdout.endswith("ALL HELD\n")
+
+
+COMPILER = """
+import torch, torch._dynamo
+torch._dynamo.config.suppress_errors = True
+torch._dynamo.config.cache_size_limit = 64
+torch._dynamo.reset()
+assert torch._dynamo.config.suppress_errors and torch._dynamo.config.cache_size_limit == 64
+@torch.compiler.disable
+def three(): return 3
+@torch.compiler.disable(recursive=False)
+def four(): return 4
+with torch.compiler.set_stance("force_eager"):
+    assert (three(), four()) == (3, 4) and not torch.compiler.is_compiling()
+Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor
+assert Tensor(2, 3).shape == (2, 3) and isinstance(Tensor([1.0]), torch.FloatTensor)
+x = torch.ones(2, 3).pin_memory()
+assert x.to("cuda", non_blocking=True).shape == (2, 3)
+print("ALL HELD")
+"""
+
+
+def test_switches_of_the_compiler_and_types_of_cuda():
+    assert run("-c", "import ocl; ocl.as_torch()" + COMPILER).stdout.endswith("ALL HELD\n")
 
 
 def test_refuses_where_pytorch_is_imported():

@@ -1,7 +1,13 @@
+"""pytorch/examples time_sequence_prediction, in float64."""
+
+import os
+import tempfile
+
+import numpy as np
 import torch
 import torch.nn as nn
 import torch.optim as optim
-from common import fill, floats, report
+from common import RNG, fill, report
 
 
 class Sequence(nn.Module):
@@ -13,8 +19,8 @@ class Sequence(nn.Module):
 
     def forward(self, input, future=0):
         outputs = []
-        h_t = torch.zeros(input.size(0), 7, dtype=torch.float)
-        c_t = torch.zeros(input.size(0), 7, dtype=torch.float)
+        h_t = torch.zeros(input.size(0), 7, dtype=torch.double)
+        c_t = torch.zeros(input.size(0), 7, dtype=torch.double)
         h_t2, c_t2 = torch.zeros_like(h_t), torch.zeros_like(c_t)
         for input_t in input.split(1, dim=1):
             h_t, c_t = self.lstm1(input_t, (h_t, c_t))
@@ -29,8 +35,14 @@ class Sequence(nn.Module):
         return torch.cat(outputs, dim=1)
 
 
+x = np.arange(8) + RNG.integers(-8, 8, 3).reshape(3, 1)
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "traindata.pt")
+    with open(path, "wb") as file:
+        torch.save(torch.from_numpy(np.sin(x / 1.0).astype("float64")), file)
+    data = torch.load(path)
 seq, criterion = fill(Sequence()), nn.MSELoss()
-data = torch.sin(floats(3, 1) + torch.arange(8).float())
+seq.double()
 optimizer = optim.LBFGS(seq.parameters(), lr=0.8, max_iter=3)
 for _ in range(2):
 

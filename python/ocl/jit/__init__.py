@@ -6,6 +6,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 __all__ = [
     "Final",
+    "annotate",
     "export",
     "freeze",
     "ignore",
@@ -32,6 +33,11 @@ def is_scripting() -> bool:
 def is_tracing() -> bool:
     """False. (torch.jit.is_tracing)"""
     return False
+
+
+def annotate(the_type: Any, the_value: Function) -> Function:
+    """The value itself. (torch.jit.annotate)"""
+    return the_value
 
 
 def unused(function: Function) -> Function:
