@@ -26,7 +26,7 @@ Tensor made_with(const TensorOptions& given, Dtype dtype, const Make& make) {
                      [&](const auto& dtype, const Device& on) { return function(__VA_ARGS__, dtype, on); }); \
   }
 #define WITH_OPTIONS_EACH(...) __VA_ARGS__
-// The same for a vector of so many elements.
+// `function(size, options)`: a vector of so many elements.
 #define VECTOR_WITH_OPTIONS(function)                                                   \
   template <class Int, class Options, class = IfWhole<Int>, class = IfOptions<Options>> \
   Tensor function(Int size, const Options& given) {                                     \

@@ -267,7 +267,7 @@ using AutoGradMode = GradMode;
 struct NoGradGuard : GradMode {
   NoGradGuard() : GradMode(false) {}
 };
-/** As NoGradGuard: results of this library's operators need no other mode for being read alone. */
+/** Stops recording as NoGradGuard does, under libtorch's name. */
 struct InferenceMode : GradMode {
   explicit InferenceMode(bool enabled = true) : GradMode(!enabled && grad_enabled()) {}
 };

@@ -10,7 +10,7 @@ namespace ocl {
 
 /**
  * How a tensor is to be made, as torch::TensorOptions: `zeros({2}, dtype(kFloat64).requires_grad(true))`.
- * What is not set is what the creating function does without options.
+ * An option that is not set has the default of the creating function.
  */
 class TensorOptions {
  public:

@@ -20,7 +20,7 @@ template <class T>
 constexpr bool is_part = std::is_convertible_v<T, std::shared_ptr<Module>> ||
                          (std::is_base_of_v<Module, T> && !std::is_const_v<T>);
 
-/** What a container is given: a pointer, or a module by itself, of which the container holds a copy, see
+/** An argument of a container: a pointer, or a module by itself, of which the container holds a copy, see
  * Module::clone. */
 class Part {
  public:
