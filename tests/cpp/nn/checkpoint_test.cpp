@@ -1,6 +1,8 @@
 #include "nn/io/checkpoint.h"
 
 #include <limits>
+#include <set>
+#include <typeindex>
 
 #include "nn/nn.h"
 #include "tests/cpp/support/autograd.h"

@@ -166,7 +166,8 @@ TEST_F(LibtorchIdioms, LayersThatDrop) {
 
 TEST_F(LibtorchIdioms, OtherLayers) {
   const ocl::Tensor x = ocl::arange(4.0).view({1, 1, 2, 2});
-  EXPECT_EQ(elements(ocl::nn::ConstantPad2d({1, 0, 0, 1}, 7)(x)), (Elements{7, 0, 1, 7, 2, 3, 7, 7, 7}));
+  EXPECT_EQ(elements(ocl::nn::ConstantPad2d(ocl::nn::ConstantPad2dOptions({1, 0, 0, 1}, 7))(x)),
+            (Elements{7, 0, 1, 7, 2, 3, 7, 7, 7}));
   const ocl::Tensor a = ocl::tensor({{1.F, 2.F}}), p = ocl::tensor({{1.F, 3.F}}),
                     n = ocl::tensor({{2.F, 2.F}});
   ocl::nn::TripletMarginWithDistanceLoss loss(
