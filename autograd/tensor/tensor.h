@@ -273,8 +273,7 @@ class Tensor {
   Tensor cpu() const;
   Tensor type_as(const Tensor& other) const { return to(other.device()).to(other.dtype()); }
 
-  // Of that shape, and of this tensor's dtype and device unless others are given:
-  // autograd/ops/creation_options.h.
+  // They have this tensor's dtype and device unless others are given: autograd/ops/creation_options.cpp.
   Tensor new_empty(const DimList& size, const TensorOptions& given = {}) const;
   Tensor new_zeros(const DimList& size, const TensorOptions& given = {}) const;
   Tensor new_ones(const DimList& size, const TensorOptions& given = {}) const;
@@ -291,7 +290,7 @@ class Tensor {
 #define TERNARY_P(name, p, p0, ...) Tensor& name##_(const Operand& b, const Operand& c, const Scalar& p = p0);
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
-  // The same of a handle that is const, as libtorch has them: the handle does not change, its elements do.
+  // A const handle can write too, as in libtorch: the handle does not change, its elements do.
 #define IN_PLACE(name, parameters, ...) \
   const Tensor& name parameters const { \
     Tensor(*this).name(__VA_ARGS__);    \
