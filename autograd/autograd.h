@@ -11,6 +11,7 @@
 #include "autograd/ops/complex.h"
 #include "autograd/ops/conv.h"
 #include "autograd/ops/count.h"
+#include "autograd/ops/creation_options.h"
 #include "autograd/ops/distance.h"
 #include "autograd/ops/dropout.h"
 #include "autograd/ops/einsum.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,7 +42,7 @@ class ChildSlot {
 template <class M>
 class Child {
  public:
-  Child() = default;
+  Child(std::nullptr_t = nullptr) {}
   explicit Child(std::shared_ptr<ChildSlot> slot) : slot_(std::move(slot)) {}
   template <class Derived, class = std::enable_if_t<std::is_base_of_v<M, Derived>>>
   Child(const Child<Derived>& child) : slot_(child.slot()) {}

@@ -44,6 +44,15 @@ class Layer : public Base {
  public:
   using Options = OptionsType;
   explicit Layer(Options options = {}) : options_(std::move(options)) {}
+  /** The options' own arguments: `Threshold(0.1, 20)`. */
+  template <class First, class Second, class... More,
+            class = std::enable_if_t<std::is_constructible_v<Options, First, Second, More...>>>
+  Layer(First&& first, Second&& second, More&&... more)
+      : options_(std::forward<First>(first), std::forward<Second>(second), std::forward<More>(more)...) {}
+
+  // The module itself: libtorch's modules are pointers to what they hold, so `linear->weight` reads there.
+  Derived* operator->() { return static_cast<Derived*>(this); }
+  const Derived* operator->() const { return static_cast<const Derived*>(this); }
 
   /** Whether it is of that class, and not of one derived from it, which may compute something else. */
   bool is_own_class() const { return typeid(*this) == typeid(Derived); }

@@ -149,6 +149,15 @@ class Module {
   /** A module of the same class, options and mode, with copies of all tensors and submodules; what is shared
    * within this one is shared within the copy. Hooks are not copied. Throws TypeError, see alike(). */
   std::shared_ptr<Module> clone() const;
+  /** This module as an M, or null where it is of another class. */
+  template <class M>
+  M* as() {
+    return dynamic_cast<M*>(this);
+  }
+  template <class M>
+  const M* as() const {
+    return dynamic_cast<const M*>(this);
+  }
   /** The module and its submodules as PyTorch prints them. */
   virtual std::string repr() const;  // a walk, see train()
 
@@ -159,6 +168,23 @@ class Module {
   Tensor register_parameter(const std::string& name, Tensor tensor);
   Tensor register_buffer(const std::string& name, Tensor tensor, bool persistent = true);
   void register_module(const std::string& name, std::shared_ptr<Module> module);
+  template <class M, class = std::enable_if_t<std::is_base_of_v<Module, M>>>
+  std::shared_ptr<M> register_module(const std::string& name, const std::shared_ptr<M>& module) {
+    register_module(name, std::shared_ptr<Module>(module));
+    return module;
+  }
+  /** Registers a copy of `module`, see clone(): `fc = register_module("fc", Linear(2, 3))`. */
+  template <class M, class = std::enable_if_t<std::is_base_of_v<Module, M>>>
+  Child<M> register_module(const std::string& name, M&& module) {
+    register_module(name, module.clone());
+    return child<M>(name);
+  }
+  /** Registers what a member of another module, or one under another name, holds. */
+  template <class M>
+  Child<M> register_module(const std::string& name, const Child<M>& module) {
+    register_module(name, std::shared_ptr<Module>(module.get()));
+    return child<M>(name);
+  }
   /** Takes the parameter, buffer or submodule of that name away. Throws ValueError if there is none. */
   void unregister(const std::string& name);
   /** Constructs a submodule and registers it. */
@@ -244,6 +270,10 @@ class Module {
    * floating one. */
   void to(const Device& device);
   void to(DType dtype);
+  void to(const Device& device, DType dtype) {
+    to(device);
+    to(dtype);
+  }
   /** Those of four dimensions, and of five, take `format`. Throws ValueError, with nothing changed, where a
    * tensor has the wrong one of the two. */
   void to(MemoryFormat format);

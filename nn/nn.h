@@ -19,6 +19,7 @@
 #include "nn/modules/linear.h"
 #include "nn/modules/loss.h"
 #include "nn/modules/norm.h"
+#include "nn/modules/option_names.h"
 #include "nn/modules/pool.h"
 #include "nn/modules/resample.h"
 #include "nn/modules/rnn.h"
@@ -27,4 +28,5 @@
 #include "nn/optim/optimizer.h"
 #include "nn/optim/schedules.h"
 #include "nn/utils/clip_grad.h"
+#include "nn/utils/convert_parameters.h"
 #include "nn/utils/rnn.h"

@@ -255,15 +255,21 @@ class GradMode {
  public:
   explicit GradMode(bool enabled);
   ~GradMode();
+  static bool is_enabled() { return grad_enabled(); }
   GradMode(const GradMode&) = delete;
   GradMode& operator=(const GradMode&) = delete;
 
  private:
   bool previous_;
 };
+using AutoGradMode = GradMode;
 /** Stops recording until the guard ends, as torch.no_grad. */
 struct NoGradGuard : GradMode {
   NoGradGuard() : GradMode(false) {}
+};
+/** Stops recording as NoGradGuard does, under libtorch's name. */
+struct InferenceMode : GradMode {
+  explicit InferenceMode(bool enabled = true) : GradMode(!enabled && grad_enabled()) {}
 };
 void set_grad_enabled(bool enabled);
 

@@ -6,6 +6,10 @@
 
 namespace ocl {
 
+/** A kind of device that programs name by libtorch's constant: the first CPU among the OpenCL devices. */
+enum class DeviceType { cpu };
+inline constexpr DeviceType kCPU = DeviceType::cpu;
+
 /** A device by name or number; what is left out is the default device (ocl:0, see set_default_device). */
 class Device {
  public:
@@ -14,6 +18,8 @@ class Device {
   Device(const std::string& name) : device_(&dlprim::Device::get(name)) {}
   Device(const char* name) : Device(std::string(name)) {}
   Device(int index) : device_(&dlprim::Device::get(index)) {}
+  /** Throws DeviceError where no device is of that kind. */
+  Device(DeviceType) : Device("cpu") {}
   Device(dlprim::Device& device) : device_(&device) {}
 
   dlprim::Device& operator*() const { return *device_; }

@@ -11,6 +11,7 @@
 
 #include "autograd/ops/row_dtypes.h"
 #include "autograd/tensor/device.h"
+#include "autograd/tensor/tensor_options.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/core/scalar.h"
 #include "dlprim/core/tensor.h"
@@ -110,8 +111,13 @@ class Tensor {
   bool is_floating_point() const { return is_floating(dtype()); }
   bool is_complex() const { return dlprim::is_complex(dtype()); }
   Device device() const { return data().device(); }
+  /** The dtype and the device, for a tensor that is to be made like this one. */
+  TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
   int dim() const { return data().rank(); }
+  int ndimension() const { return dim(); }
   std::int64_t numel() const { return data().numel(); }
+  std::int64_t element_size() const { return static_cast<std::int64_t>(size_of(dtype())); }
+  std::int64_t nbytes() const { return numel() * element_size(); }
   /** Size of dimension `dim`, which may be negative. Throws IndexError. */
   std::int64_t size(std::int64_t dim) const;
   bool is_contiguous(MemoryFormat format = MemoryFormat::contiguous) const {
@@ -258,9 +264,20 @@ class Tensor {
   Tensor to(MemoryFormat format) const;
   Tensor to(const Device& device) const;
   Tensor to(const Device& device, DType dtype) const { return to(device).to(dtype); }
+  Tensor to(const TensorOptions& options) const {
+    const Tensor moved = options.has_device() ? to(options.device()) : *this;
+    return options.has_dtype() ? moved.to(options.dtype()) : moved;
+  }
+  Tensor toType(DType dtype) const { return to(dtype); }
   /** On an OpenCL device that is a CPU: the tensor itself where it is on one, else a copy. */
   Tensor cpu() const;
   Tensor type_as(const Tensor& other) const { return to(other.device()).to(other.dtype()); }
+
+  // They have this tensor's dtype and device unless others are given: autograd/ops/creation_options.cpp.
+  Tensor new_empty(const DimList& size, const TensorOptions& given = {}) const;
+  Tensor new_zeros(const DimList& size, const TensorOptions& given = {}) const;
+  Tensor new_ones(const DimList& size, const TensorOptions& given = {}) const;
+  Tensor new_full(const DimList& size, const Scalar& value, const TensorOptions& given = {}) const;
 
   // In place: one method per pointwise operator, and those of autograd/ops/inplace.h. A written value must
   // keep its shape and hold the result's dtype.
@@ -273,6 +290,27 @@ class Tensor {
 #define TERNARY_P(name, p, p0, ...) Tensor& name##_(const Operand& b, const Operand& c, const Scalar& p = p0);
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
+  // A const handle can write too, as in libtorch: the handle does not change, its elements do.
+#define IN_PLACE(name, parameters, ...) \
+  const Tensor& name parameters const { \
+    Tensor(*this).name(__VA_ARGS__);    \
+    return *this;                       \
+  }
+#define UNARY(name, ...) IN_PLACE(name##_, ())
+#define UNARY_P(name, p, p0, ...) IN_PLACE(name##_, (const Scalar& p = p0), p)
+#define UNARY_PQ(name, p, p0, q, q0, ...) \
+  IN_PLACE(name##_, (const Scalar& p = p0, const Scalar& q = q0), p, q)
+#define BINARY(name, ...) IN_PLACE(name##_, (const Operand& b), b)
+#define BINARY_P(name, p, p0, ...) IN_PLACE(name##_, (const Operand& b, const Scalar& p = p0), b, p)
+#define TERNARY(name, ...)
+#define TERNARY_P(name, p, p0, ...) \
+  IN_PLACE(name##_, (const Operand& b, const Operand& c, const Scalar& p = p0), b, c, p)
+#include "dlprim/ops/pointwise/table.def"
+#include "dlprim/ops/pointwise/undef.def"
+  IN_PLACE(copy_, (const Tensor& source), source)
+  IN_PLACE(fill_, (const Scalar& value), value)
+  IN_PLACE(zero_, ())
+#undef IN_PLACE
   Tensor& lerp_(const Operand& end, const Operand& weight);
   Tensor& clamp_(const Tensor& min, const Tensor& max = {});
   Tensor& clamp_min_(const Tensor& min);

@@ -57,6 +57,47 @@ StateDict load(const std::filesystem::path& path, const Device& device, Metadata
   return state;
 }
 
+void save(const Tensor& tensor, const std::filesystem::path& path) {
+  dlprim::require(tensor.defined(), "save: the tensor is undefined");
+  save(TensorList{tensor}, path);
+}
+
+void load(Tensor& tensor, const std::filesystem::path& path, const Device& device) {
+  TensorList tensors;
+  load(tensors, path, device);
+  dlprim::require(tensors.size() == 1, path.string(), ": expected one tensor, got ", tensors.size());
+  tensor = tensors[0];
+}
+
+void save(const TensorList& tensors, const std::filesystem::path& path) {
+  StateDict state;
+  for (const Tensor& tensor : tensors) {
+    dlprim::require(tensor.defined(), "save: tensor ", state.size(), " is undefined");
+    state.emplace_back(std::to_string(state.size()), tensor);
+  }
+  save(state, path);
+}
+
+void load(TensorList& tensors, const std::filesystem::path& path, const Device& device) {
+  const StateDict state = load(path, device);
+  TensorList read;
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    const std::string name = std::to_string(i);
+    dlprim::require(state.contains(name), path.string(), ": holds no list of tensors: tensor \"", name,
+                    "\" is missing");
+    read.push_back(state[name]);
+  }
+  tensors = std::move(read);
+}
+
+void save(const nn::Module& module, const std::filesystem::path& path) {
+  save(module.state_dict(), path);
+}
+
+void load(nn::Module& module, const std::filesystem::path& path) {
+  module.load_state_dict(load(path));
+}
+
 Metadata load_metadata(const std::filesystem::path& path) {
   return dlprim::io::SafetensorsFile(path).metadata();
 }

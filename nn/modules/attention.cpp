@@ -161,6 +161,14 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   return result;
 }
 
+AttentionResult MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value) {
+  const Value::Sequence results = (*this)(Arguments{{query, key, value}, {}}).sequence();
+  dlprim::require<TypeError>(results.size() == 2, "expected two results of ", name(), ", got ",
+                             results.size());
+  return {results[0].tensor("the output of " + name()),
+          results[1].tensor_or_none("the weights of " + name())};
+}
+
 Value MultiheadAttention::call(const Arguments& arguments) {
   const Value::Sequence given =
       arguments.matched(name(), {"query", "key", "value", "key_padding_mask", "need_weights", "attn_mask",

@@ -59,6 +59,9 @@ class MultiheadAttention : public Layer<MultiheadAttention, MultiheadAttentionOp
   AttentionResult forward(const Tensor& query, const Tensor& key, const Tensor& value, const Masks& masks,
                           Weights weights = Weights::averaged);
   using Module::forward;
+  using Module::operator();
+  /** Calls the module without masks, its hooks included. */
+  AttentionResult operator()(const Tensor& query, const Tensor& key, const Tensor& value);
   /** (query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal), as
    * torch's forward, -> (output, weights or nothing). */
   Value call(const Arguments& arguments) override;

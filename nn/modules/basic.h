@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "autograd/ops/views.h"
 #include "nn/layer.h"
 
@@ -11,6 +13,23 @@ class Identity : public Layer<Identity, NoOptions> {
   using Layer::Layer;
   Tensor forward(const Tensor& x) override { return x; }
   bool works_on_last_dimension() const override { return is_own_class(); }
+};
+
+/** torch::nn::Functional: a function as a module, with what it takes beside the tensor bound to it:
+ * `Functional(elu, 0.5)`. */
+class Functional : public Module {
+ public:
+  using Function = std::function<Tensor(const Tensor&)>;
+  explicit Functional(Function function) : function_(std::move(function)) {}
+  template <class F, class First, class... More,
+            class = std::enable_if_t<std::is_invocable_v<F, const Tensor&, First, More...>>>
+  explicit Functional(F function, First first, More... more)
+      : function_([=](const Tensor& x) { return function(x, first, more...); }) {}
+  Tensor forward(const Tensor& x) override { return function_(x); }
+  std::shared_ptr<Module> alike() const override { return std::make_shared<Functional>(function_); }
+
+ private:
+  Function function_;
 };
 
 struct FlattenOptions {
@@ -58,6 +77,28 @@ class Dropout : public Layer<Dropout, DropoutOptions> {
 class Dropout2d : public Layer<Dropout2d, DropoutOptions> {
  public:
   explicit Dropout2d(const DropoutOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+};
+
+/** torch.nn.Dropout3d: drops whole channels of x [N, C, D, H, W] or [C, D, H, W]. Throws ValueError. */
+class Dropout3d : public Layer<Dropout3d, DropoutOptions> {
+ public:
+  explicit Dropout3d(const DropoutOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+};
+
+/** torch.nn.AlphaDropout: drops elements to what SELU gives far below 0, and scales and moves all, so that
+ * mean 0 and variance 1 stay (Klambauer et al. 2017). Throws ValueError. */
+class AlphaDropout : public Layer<AlphaDropout, DropoutOptions> {
+ public:
+  explicit AlphaDropout(const DropoutOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+};
+
+/** torch.nn.FeatureAlphaDropout: AlphaDropout of whole channels of x [N, C, ...]. Throws ValueError. */
+class FeatureAlphaDropout : public Layer<FeatureAlphaDropout, DropoutOptions> {
+ public:
+  explicit FeatureAlphaDropout(const DropoutOptions& options = {});
   Tensor forward(const Tensor& x) override;
 };
 

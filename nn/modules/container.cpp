@@ -91,6 +91,13 @@ Tensor Sequential::forward(const Tensor& x) {
   return y;
 }
 
+Tensor Sequential::forward(const Tensor& first, const Tensor& second, const Tensor& third) {
+  Arguments arguments{{first, second}, {}};
+  if (third.defined()) arguments.positional.emplace_back(third);
+  const Tensor y = (*at(0))(arguments).tensor("the output of the first module of Sequential");
+  return slice(1, static_cast<std::int64_t>(size()))->forward(y);
+}
+
 std::string ModuleList::repr() const {
   const WalkLevel level(*this);
   std::vector<std::string> texts;

@@ -15,6 +15,28 @@ Tensor as_parameter(const Tensor& tensor);
 
 using ModulePointers = std::vector<std::shared_ptr<Module>>;
 
+/** A pointer to a module, or a module that nobody else holds. */
+template <class T>
+constexpr bool is_part = std::is_convertible_v<T, std::shared_ptr<Module>> ||
+                         (std::is_base_of_v<Module, T> && !std::is_const_v<T>);
+
+/** An argument of a container: a pointer, or a module by itself, of which the container holds a copy, see
+ * Module::clone. */
+class Part {
+ public:
+  template <class M, class = std::enable_if_t<is_part<M>>>
+  Part(M&& module) {
+    if constexpr (std::is_convertible_v<M, std::shared_ptr<Module>>)
+      module_ = std::forward<M>(module);
+    else
+      module_ = module.clone();
+  }
+  const std::shared_ptr<Module>& module() const { return module_; }
+
+ private:
+  std::shared_ptr<Module> module_;
+};
+
 /** The common part of Sequential and ModuleList: modules in order, under the numbers from 0 on unless named.
  * Indices count from the back where negative; one out of range throws IndexError. */
 class ModuleSequence : public Module {
@@ -25,6 +47,9 @@ class ModuleSequence : public Module {
   ModulePointers modules() const;
   /** Registers `module` under the next number. */
   void append(std::shared_ptr<Module> module);
+  void push_back(const Part& part) { append(part.module()); }
+  void push_back(const std::string& name, const Part& part) { register_module(name, part.module()); }
+  std::shared_ptr<Module> operator[](std::int64_t index) const { return at(index); }
   void extend(const ModulePointers& modules);
   /** Puts `module` before the one at `index`; all are numbered anew. */
   void insert(std::int64_t index, std::shared_ptr<Module> module);
@@ -34,14 +59,6 @@ class ModuleSequence : public Module {
   void erase(std::int64_t index);
   /** Makes these all that there is, numbered anew. */
   void assign(const ModulePointers& modules);
-
- protected:
-  /** A pointer to a module, or a module that nobody else holds. */
-  template <class T>
-  static constexpr bool is_part = std::is_convertible_v<T, std::shared_ptr<Module>> ||
-                                  (std::is_base_of_v<Module, T> && !std::is_const_v<T>);
-  static std::shared_ptr<Module> part(std::shared_ptr<Module> module) { return module; }
-  static std::shared_ptr<Module> part(Module&& module) { return module.clone(); }
 
  private:
   std::size_t position(std::int64_t index, std::size_t size, std::size_t end) const;
@@ -55,16 +72,25 @@ class Sequential : public ModuleSequence {
    * module that is given by itself is copied, see clone(). */
   template <class... Modules, class = std::enable_if_t<(sizeof...(Modules) > 0) && (... && is_part<Modules>)>>
   explicit Sequential(Modules&&... modules) {
-    (append(part(std::forward<Modules>(modules))), ...);
+    (append(Part(std::forward<Modules>(modules)).module()), ...);
   }
-  /** Named ones: `Sequential({{"hidden", make<Linear>(2, 3)}, {"out", make<Linear>(3, 1)}})`. */
-  explicit Sequential(const Children& modules) {
+  /** Named ones: `Sequential({{"hidden", Linear(2, 3)}, {"out", Linear(3, 1)}})`, or of pointers. */
+  explicit Sequential(std::initializer_list<std::pair<std::string, Part>> modules) {
+    for (const auto& [name, part] : modules) register_module(name, part.module());
+  }
+  template <class Named, class = std::enable_if_t<std::is_same_v<Named, Children>>>
+  explicit Sequential(const Named& modules) {
     for (const auto& [name, module] : modules) register_module(name, module);
   }
+
+  Sequential* operator->() { return this; }
+  const Sequential* operator->() const { return this; }
 
   /** Modules [begin, end), under the names that they have here. */
   std::shared_ptr<Sequential> slice(std::int64_t begin, std::int64_t end) const;
   Tensor forward(const Tensor& x) override;
+  /** The first module gets all tensors, and gives one. Throws IndexError where there is none. */
+  Tensor forward(const Tensor& first, const Tensor& second, const Tensor& third = {});
   /** Whether it is a Sequential, and not of a class derived from it. */
   bool is_own_class() const { return typeid(*this) == typeid(Sequential); }
   bool works_on_last_dimension() const override { return is_own_class() && parts_work_on_last_dimension(); }
@@ -81,8 +107,10 @@ class ModuleList : public ModuleSequence {
   ModuleList() = default;
   template <class... Modules, class = std::enable_if_t<(sizeof...(Modules) > 0) && (... && is_part<Modules>)>>
   explicit ModuleList(Modules&&... modules) {
-    (append(part(std::forward<Modules>(modules))), ...);
+    (append(Part(std::forward<Modules>(modules)).module()), ...);
   }
+  ModuleList* operator->() { return this; }
+  const ModuleList* operator->() const { return this; }
   std::shared_ptr<Module> alike() const override { return std::make_shared<ModuleList>(); }
   /** Equal neighbours are printed once, with their number. */
   std::string repr() const override;

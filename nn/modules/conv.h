@@ -114,6 +114,8 @@ class Conv3d : public Layer<Conv3d, Conv3dOptions, Convolution> {
 class ConvTranspose1d : public Layer<ConvTranspose1d, ConvTranspose1dOptions, Convolution> {
  public:
   explicit ConvTranspose1d(const ConvTranspose1dOptions& options);
+  ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, Extents<1> kernel_size)
+      : ConvTranspose1d(ConvTranspose1dOptions(in_channels, out_channels, kernel_size)) {}
   /** `output_size`: of the sizes that the geometry leaves open, the one to give; [OL] or [N, out, OL]. */
   Tensor forward(const Tensor& x, const std::optional<std::vector<std::int64_t>>& output_size);
   Tensor forward(const Tensor& x) override { return forward(x, std::nullopt); }
@@ -125,6 +127,8 @@ class ConvTranspose1d : public Layer<ConvTranspose1d, ConvTranspose1dOptions, Co
 class ConvTranspose2d : public Layer<ConvTranspose2d, ConvTranspose2dOptions, Convolution> {
  public:
   explicit ConvTranspose2d(const ConvTranspose2dOptions& options);
+  ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, Extents<2> kernel_size)
+      : ConvTranspose2d(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
   Tensor forward(const Tensor& x, const std::optional<std::vector<std::int64_t>>& output_size);
   Tensor forward(const Tensor& x) override { return forward(x, std::nullopt); }
   std::string extra_repr() const override;
@@ -135,6 +139,8 @@ class ConvTranspose2d : public Layer<ConvTranspose2d, ConvTranspose2dOptions, Co
 class ConvTranspose3d : public Layer<ConvTranspose3d, ConvTranspose3dOptions, Convolution> {
  public:
   explicit ConvTranspose3d(const ConvTranspose3dOptions& options);
+  ConvTranspose3d(std::int64_t in_channels, std::int64_t out_channels, Extents<3> kernel_size)
+      : ConvTranspose3d(ConvTranspose3dOptions(in_channels, out_channels, kernel_size)) {}
   Tensor forward(const Tensor& x, const std::optional<std::vector<std::int64_t>>& output_size);
   Tensor forward(const Tensor& x) override { return forward(x, std::nullopt); }
   std::string extra_repr() const override;

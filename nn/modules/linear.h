@@ -51,6 +51,8 @@ struct BilinearOptions {
 class Bilinear : public Layer<Bilinear, BilinearOptions, OfSeveralInputs> {
  public:
   explicit Bilinear(const BilinearOptions& options);
+  Bilinear(std::int64_t in1_features, std::int64_t in2_features, std::int64_t out_features)
+      : Bilinear(BilinearOptions(in1_features, in2_features, out_features)) {}
   using OfSeveralInputs::forward;
   Tensor forward(const Tensor& input1, const Tensor& input2) {
     return bilinear(input1, input2, held(weight), held(bias));

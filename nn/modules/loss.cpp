@@ -1,6 +1,8 @@
 #include "nn/modules/loss.h"
 
+#include "autograd/ops/distance.h"
 #include "autograd/ops/loss_reduction.h"
+#include "autograd/ops/pointwise.h"
 
 namespace ocl::nn {
 
@@ -76,6 +78,41 @@ Tensor TripletMarginLoss::forward(const Tensor& anchor, const Tensor& positive, 
   const TripletMarginLossOptions o = options();
   return triplet_margin_loss(anchor, positive, negative, o.margin(), o.p(), o.eps(), o.swap(),
                              reduction_from_name(o.reduction()));
+}
+
+TripletMarginWithDistanceLoss::TripletMarginWithDistanceLoss(TripletMarginWithDistanceLossOptions options)
+    : options_(std::move(options)) {
+  dlprim::require(options_.margin() > 0,
+                  "TripletMarginWithDistanceLoss: expected margin to be greater than 0, got ",
+                  options_.margin(), " instead");
+}
+
+const OfSeveralInputs::Inputs& TripletMarginWithDistanceLoss::inputs() const {
+  static const auto& all = *new Inputs{{"anchor", "positive", "negative"}, 3};
+  return all;
+}
+
+Tensor TripletMarginWithDistanceLoss::forward(const Tensor& anchor, const Tensor& positive,
+                                              const Tensor& negative) {
+  dlprim::require(
+      anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
+      "TripletMarginWithDistanceLoss: expected tensors of the same number of dimensions, got shapes ",
+      anchor.sizes(), ", ", positive.sizes(), " and ", negative.sizes());
+  const auto distance = [&](const Tensor& a, const Tensor& b) {
+    return options_.distance_function() ? options_.distance_function()(a, b) : pairwise_distance(a, b);
+  };
+  Tensor far = distance(anchor, negative);
+  if (options_.swap()) far = minimum(far, distance(positive, negative));
+  const Tensor losses = (distance(anchor, positive) - far + options_.margin()).clamp_min(0);
+  switch (reduction_from_name(options_.reduction())) {
+    case Reduction::none:
+      return losses;
+    case Reduction::mean:
+      return losses.mean();
+    case Reduction::sum:
+      return losses.sum();
+  }
+  return losses;
 }
 
 }  // namespace ocl::nn

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "autograd/ops/loss.h"
 #include "nn/modules/several_inputs.h"
 
@@ -111,6 +113,8 @@ class MultiLabelSoftMarginLoss : public Layer<MultiLabelSoftMarginLoss, BCELossO
 };
 
 struct ReductionOptions {
+  ReductionOptions() = default;
+  ReductionOptions(ReductionName reduction) : reduction_(reduction) {}
   OPTION(std::string, reduction) = "mean";
   OPTION_LIST(0, reduction_)
 };
@@ -224,6 +228,30 @@ class TripletMarginLoss : public Layer<TripletMarginLoss, TripletMarginLossOptio
   const Inputs& inputs() const override;
   Tensor result(const TensorList& given) override { return forward(given[0], given[1], given[2]); }
   std::string extra_repr() const override { return ""; }
+};
+
+struct TripletMarginWithDistanceLossOptions {
+  using Distance = std::function<Tensor(const Tensor&, const Tensor&)>;
+  OPTION(Distance, distance_function);  // by default pairwise_distance
+  OPTION(double, margin) = 1;
+  OPTION(bool, swap) = false;
+  OPTION(std::string, reduction) = "mean";
+};
+/** torch.nn.TripletMarginWithDistanceLoss: TripletMarginLoss with any distance. Throws ValueError unless
+ * margin > 0. */
+class TripletMarginWithDistanceLoss : public OfSeveralInputs {
+ public:
+  explicit TripletMarginWithDistanceLoss(TripletMarginWithDistanceLossOptions options = {});
+  using OfSeveralInputs::forward;
+  Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative);
+  const Inputs& inputs() const override;
+  Tensor result(const TensorList& given) override { return forward(given[0], given[1], given[2]); }
+  std::shared_ptr<Module> alike() const override {
+    return std::make_shared<TripletMarginWithDistanceLoss>(options_);
+  }
+
+ private:
+  const TripletMarginWithDistanceLossOptions options_;
 };
 
 }  // namespace ocl::nn

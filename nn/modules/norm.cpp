@@ -126,6 +126,16 @@ Tensor InstanceNorm2d::forward(const Tensor& x) {
   return normalized_items(x, options(), 3);
 }
 
+Tensor InstanceNorm3d::forward(const Tensor& x) {
+  require_rank("InstanceNorm3d", x, 4, 5);
+  return normalized_items(x, options(), 4);
+}
+
+Tensor CrossMapLRN2d::forward(const Tensor& x) {
+  require_rank("CrossMapLRN2d", x, 4, 4);
+  return LocalResponseNorm::forward(x);
+}
+
 LayerNorm::LayerNorm(const LayerNormOptions& o) : Layer(o) {
   const dlprim::Dims shape(o.normalized_shape());
   register_parameter("weight", weight, o.elementwise_affine() ? made(shape) : Tensor());

@@ -85,8 +85,8 @@ bool runs_as_one(const Module& norm, const Module& activation, bool has_addend);
     bool has_own_forward() const override { return typeid(*this) == typeid(Class); }               \
     std::string extra_repr() const override { return described(options(), held(bias).defined()); } \
   };
-// torch.nn.InstanceNorm1d over [N, C, L] or [C, L], InstanceNorm2d over [N, C, H, W] or [C, H, W]; see
-// ocl::instance_norm. Throw ValueError.
+// torch.nn.InstanceNorm1d over [N, C, L] or [C, L], InstanceNorm2d over [N, C, H, W] or [C, H, W],
+// InstanceNorm3d over [N, C, D, H, W] or [C, D, H, W]; see ocl::instance_norm. Throw ValueError.
 #define INSTANCE_NORM(Class)                                                                       \
   class Class : public Layer<Class, InstanceNormOptions, RunningNorm> {                            \
    public:                                                                                         \
@@ -109,6 +109,7 @@ BATCH_NORM(BatchNorm2d)
 BATCH_NORM(BatchNorm3d)
 INSTANCE_NORM(InstanceNorm1d)
 INSTANCE_NORM(InstanceNorm2d)
+INSTANCE_NORM(InstanceNorm3d)
 #undef BATCH_NORM
 #undef INSTANCE_NORM
 
@@ -175,6 +176,8 @@ struct GroupNormOptions {
 class GroupNorm : public Layer<GroupNorm, GroupNormOptions> {
  public:
   explicit GroupNorm(const GroupNormOptions& options);
+  GroupNorm(std::int64_t num_groups, std::int64_t num_channels)
+      : GroupNorm(GroupNormOptions(num_groups, num_channels)) {}
   Tensor forward(const Tensor& x) override;
   void reset_parameters();
   std::string extra_repr() const override;
@@ -197,5 +200,14 @@ class LocalResponseNorm : public Layer<LocalResponseNorm, LocalResponseNormOptio
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
 };
+
+/** torch::nn::CrossMapLRN2d: LocalResponseNorm over x [N, C, H, W]. Throws ValueError. */
+class CrossMapLRN2d : public LocalResponseNorm {
+ public:
+  using LocalResponseNorm::LocalResponseNorm;
+  Tensor forward(const Tensor& x) override;
+  std::shared_ptr<Module> alike() const override { return std::make_shared<CrossMapLRN2d>(options()); }
+};
+using CrossMapLRN2dOptions = LocalResponseNormOptions;
 
 }  // namespace ocl::nn

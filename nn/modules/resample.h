@@ -85,6 +85,34 @@ struct PaddingOptions {
   OPTION_LIST(1, padding_)
 };
 
+template <int axes>
+struct ConstantPadOptions {
+  ConstantPadOptions(Extents<2 * axes> padding = 0, double value = 0) : padding_(padding), value_(value) {}
+  ConstantPadOptions(int all, double value) : padding_(all), value_(value) {}
+  OPTION(Extents<2 * axes>, padding);
+  OPTION(double, value);
+  OPTION_LIST(2, padding_, value_)
+};
+using ConstantPad1dOptions = ConstantPadOptions<1>;
+using ConstantPad2dOptions = ConstantPadOptions<2>;
+using ConstantPad3dOptions = ConstantPadOptions<3>;
+
+// torch.nn.ConstantPad1d, ConstantPad2d and ConstantPad3d; see ocl::pad.
+#define CONSTANT_PAD(Class, axes)                                             \
+  class Class : public Layer<Class, ConstantPadOptions<axes>> {               \
+   public:                                                                    \
+    using Layer::Layer;                                                       \
+    Tensor forward(const Tensor& x) override {                                \
+      const Options o = options();                                            \
+      const auto padding = o.padding();                                       \
+      return pad(x, {padding.begin(), padding.end()}, "constant", o.value()); \
+    }                                                                         \
+  };
+CONSTANT_PAD(ConstantPad1d, 1)
+CONSTANT_PAD(ConstantPad2d, 2)
+CONSTANT_PAD(ConstantPad3d, 3)
+#undef CONSTANT_PAD
+
 // torch.nn.ZeroPad1d and its kin; see ocl::pad.
 #define PADDING(Class, axes, mode)                                                   \
   class Class : public Layer<Class, PaddingOptions<axes>> {                          \

@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <tuple>
 
 #include "nn/optim/lbfgs.h"
 #include "nn/optim/stepper.h"
@@ -150,10 +151,13 @@ class LineSearchOptimizer : public Optimizer {
 #define NUMBER(option, initial, condition) SETTER(option, double)
 #define WHOLE(option, initial, condition) SETTER(option, std::int64_t)
 #define FLAG(option, initial) SETTER(option, bool)
-#define PAIR(option, one, other, condition)           \
-  auto& option(double first, double second) {         \
-    set(#option, std::vector<double>{first, second}); \
-    return *this;                                     \
+#define PAIR(option, one, other, condition)              \
+  auto& option(double first, double second) {            \
+    set(#option, std::vector<double>{first, second});    \
+    return *this;                                        \
+  }                                                      \
+  auto& option(std::tuple<double, double> both) {        \
+    return option(std::get<0>(both), std::get<1>(both)); \
   }
 #define MAYBE(option) SETTER(option, Value)
 #define IGNORED(option, initial)

@@ -7,10 +7,9 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
+from ocl.late_numpy import np
 from ocl.shapes import is_shapes_only
 from ocl.special.bessel import i0
 from ocl.special.composed import multigammaln

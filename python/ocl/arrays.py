@@ -6,33 +6,37 @@ function.
 
 from __future__ import annotations
 
+import functools
 import operator
-
-import numpy as np
+from collections.abc import Callable
 
 from ocl import _C
 from ocl._C import Tensor
+from ocl.late_numpy import np
 
-# The universal functions that Python's operators are, with which a gradient comes back.
-_OPERATORS = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.true_divide: operator.truediv,
-    np.floor_divide: operator.floordiv,
-    np.remainder: operator.mod,
-    np.power: operator.pow,
-    np.matmul: operator.matmul,
-    np.bitwise_and: operator.and_,
-    np.bitwise_or: operator.or_,
-    np.bitwise_xor: operator.xor,
-    np.equal: operator.eq,
-    np.not_equal: operator.ne,
-    np.less: operator.lt,
-    np.less_equal: operator.le,
-    np.greater: operator.gt,
-    np.greater_equal: operator.ge,
-}
+
+@functools.cache
+def _operators() -> dict[np.ufunc, Callable]:
+    """The universal functions that Python's operators are, with which a gradient comes back."""
+    return {
+        np.add: operator.add,
+        np.subtract: operator.sub,
+        np.multiply: operator.mul,
+        np.true_divide: operator.truediv,
+        np.floor_divide: operator.floordiv,
+        np.remainder: operator.mod,
+        np.power: operator.pow,
+        np.matmul: operator.matmul,
+        np.bitwise_and: operator.and_,
+        np.bitwise_or: operator.or_,
+        np.bitwise_xor: operator.xor,
+        np.equal: operator.eq,
+        np.not_equal: operator.ne,
+        np.less: operator.lt,
+        np.less_equal: operator.le,
+        np.greater: operator.gt,
+        np.greater_equal: operator.ge,
+    }
 
 
 def _operand(given: object, like: Tensor) -> object:
@@ -52,8 +56,8 @@ def _array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: object, **
     Other universal functions compute on the host and refuse tensors that require gradients. Their results are
     tensors on this one's device, as PyTorch's are tensors.
     """
-    if method == "__call__" and not named and ufunc in _OPERATORS:
-        return _OPERATORS[ufunc](*(_operand(given, self) for given in inputs))
+    if method == "__call__" and not named and ufunc in _operators():
+        return _operators()[ufunc](*(_operand(given, self) for given in inputs))
     if any(isinstance(out, Tensor) for out in named.get("out", ())):
         raise TypeError(f"{ufunc.__name__}: expected an array for out, got a Tensor")
     arrays = [np.asarray(given) if isinstance(given, Tensor) else given for given in inputs]

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
+from ocl.late_numpy import np
 
 __all__ = [
     "asarray",

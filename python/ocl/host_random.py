@@ -9,9 +9,8 @@ import copy
 import random
 import threading
 
-import numpy as np
-
 from ocl import _C
+from ocl.late_numpy import np
 
 __all__ = ["manual_seed", "manual_seed_all"]
 

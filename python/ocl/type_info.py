@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ocl import _C
+from ocl.late_numpy import np
 
 __all__ = ["finfo", "iinfo"]
 

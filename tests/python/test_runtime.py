@@ -33,6 +33,29 @@ assert transforms is ocl.transforms and ocl.utils.data.DataLoader
 """)
 
 
+def test_a_bare_import_loads_no_other_library_and_nothing_slow():
+    processes.run("""
+import sys
+before = set(sys.modules)
+import ocl
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+assert loaded - sys.stdlib_module_names == {"ocl"}, loaded - sys.stdlib_module_names
+slow = {"asyncio", "concurrent", "csv", "ctypes.util", "decimal", "email", "http", "importlib.metadata"}
+slow |= {"logging", "multiprocessing", "platform", "socket", "sqlite3", "ssl", "subprocess", "unittest"}
+slow |= {"urllib", "xml"}
+assert not slow & set(sys.modules), slow & set(sys.modules)
+from ocl.late_numpy import np
+assert "numpy" not in sys.modules and "linalg" in dir(np)
+assert np.ndarray is sys.modules["numpy"].ndarray and np.linalg is sys.modules["numpy"].linalg
+try:
+    np.no_such_name
+except AttributeError as error:
+    assert "no_such_name" in str(error)
+else:
+    raise AssertionError
+""")
+
+
 # --- devices
 
 

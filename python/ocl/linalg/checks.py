@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
+from ocl.late_numpy import np
 
 __all__ = ["LinAlgError"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ocl._C import ArgumentValueError, Tensor
+from ocl.late_numpy import np
 from ocl.linalg import checks
 from ocl.linalg.host import on_host
 from ocl.linalg.inverse import solve

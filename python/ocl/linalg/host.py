@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import Tensor
 from ocl.batching import derivatives
+from ocl.late_numpy import np
 from ocl.shapes import is_shapes_only
 
 _NAMES = ("float32", "float64", "complex64", "complex128", "int32", "int64")
-_DTYPES = {np.dtype(name): getattr(_C, name) for name in _NAMES}
+_DTYPES = {name: getattr(_C, name) for name in _NAMES}
 
 
 def on_host(function: Callable, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -31,7 +30,9 @@ def _on_host(function: Callable, *tensors: Tensor) -> tuple[Tensor, ...]:
     if is_shapes_only():
         given = [np.empty((0, *t.shape[-2:]), str(t.dtype).removeprefix("ocl.")) for t in tensors]
         results = function(*given)
-        return tuple(_C.empty((*batch, *r.shape[1:]), dtype=_DTYPES[r.dtype], device=place) for r in results)
+        return tuple(
+            _C.empty((*batch, *r.shape[1:]), dtype=_DTYPES[r.dtype.name], device=place) for r in results
+        )
     count = math.prod(batch)
     arrays = [t.numpy(force=True).reshape(count, *t.shape[-2:]) for t in tensors]
     with np.errstate(all="ignore"):  # Infinities and NaN are results, as on a device.

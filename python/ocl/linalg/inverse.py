@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import ArgumentValueError, Tensor
+from ocl.late_numpy import np
 from ocl.linalg import checks
 from ocl.linalg.host import on_host, one_by_one
 from ocl.linalg.lu_factors import factors

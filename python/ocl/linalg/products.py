@@ -6,10 +6,9 @@ import math
 import operator
 from collections.abc import Sequence
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import ArgumentValueError, Tensor, matmul
+from ocl.late_numpy import np
 from ocl.linalg import checks
 from ocl.linalg.inverse import inv
 from ocl.linalg.precision import PreciseFunction, full_precision

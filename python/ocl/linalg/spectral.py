@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import ArgumentValueError, Tensor, is_grad_enabled
+from ocl.late_numpy import np
 from ocl.linalg import checks
 from ocl.linalg.host import on_host, one_by_one
 from ocl.linalg.precision import PreciseFunction, full_precision

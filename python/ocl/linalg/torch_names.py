@@ -6,10 +6,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import ArgumentValueError, Tensor, dtype
+from ocl.late_numpy import np
 from ocl.linalg import checks
 from ocl.linalg.cholesky_factors import cholesky_factor, cholesky_inverse, cholesky_solve
 from ocl.linalg.host import on_host

@@ -8,10 +8,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import Generator, Tensor
+from ocl.late_numpy import np
 
 globals().update({name: value for name, value in vars(_C._nn._init).items() if not name.startswith("_")})
 

@@ -11,10 +11,9 @@ import stat
 from mmap import ACCESS_READ, mmap
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import Tensor
+from ocl.late_numpy import np
 from ocl.serialization import zip_directory
 from ocl.serialization.errors import UnpicklingError
 from ocl.serialization.placement import Placement

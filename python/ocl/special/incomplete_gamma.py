@@ -7,19 +7,16 @@ v = |log(t / x)|. On that side the integrand of the derivative does not change i
 cancels.
 """
 
+import functools
 import math
-
-import numpy as np
 
 from ocl import _C
 from ocl._C import Tensor
 from ocl.autograd.function import Function, once_differentiable
+from ocl.late_numpy import np
 
 __all__ = ["gammainc", "gammaincc", "log_sample_slope"]
 
-_NODES, _WEIGHTS = (
-    (part / 2 + shift) for part, shift in zip(np.polynomial.legendre.leggauss(40), (0.5, 0.0), strict=True)
-)
 _SERIES_TERMS = 16
 _FAR = 1e30  # Infinity would give NaN.
 _NEGLIGIBLE = 40.0  # The integral ends where the density is exp(-40) of that at x, below float64's epsilon.
@@ -79,16 +76,20 @@ def _tail(a, x, with_slope):
     side = _C.where(upper, _C.ones_like(x), -_C.ones_like(x))
     drop = side * (x - a)  # the density falls like exp(-drop * v - x * remainder(side * v))
     end = _end_of_tail(drop, x, side)
-    v = end.unsqueeze(-1) * _nodes(_NODES, x)
+    nodes, weights = (_C.tensor(part, dtype=x.dtype, device=x.device) for part in _quadrature())
+    v = end.unsqueeze(-1) * nodes
     exponent = -drop.unsqueeze(-1) * v - x.unsqueeze(-1) * _exp_remainder(side.unsqueeze(-1) * v)
     values = exponent.exp()
     if with_slope:
         values = values * (difference.unsqueeze(-1) + side.unsqueeze(-1) * v)
-    return end * (values * _nodes(_WEIGHTS, x)).sum(-1), upper
+    return end * (values * weights).sum(-1), upper
 
 
-def _nodes(values, like):
-    return _C.tensor(values, dtype=like.dtype, device=like.device)
+@functools.cache
+def _quadrature():
+    """Nodes and weights of Gauss and Legendre for the integral from 0 to 1."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    return nodes / 2 + 0.5, weights / 2
 
 
 def _end_of_tail(drop, x, side):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from ocl import _C
 from ocl._C import Tensor
+from ocl.late_numpy import np
 
 __all__ = [
     "chebyshev_polynomial_t",

@@ -1,6 +1,8 @@
 #include "nn/io/checkpoint.h"
 
 #include <limits>
+#include <set>
+#include <typeindex>
 
 #include "nn/nn.h"
 #include "tests/cpp/support/autograd.h"
@@ -73,7 +75,8 @@ TEST_F(Checkpoints, EveryOptimizerGoesOn) {
 #include "dlprim/ops/optim/optimizers.def"
 }
 
-TEST_F(Checkpoints, SchedulesGoOn) {
+TEST_F(Checkpoints, EveryScheduleGoesOn) {
+  std::set<std::type_index> seen;
   const auto rates = [](optim::LRScheduler& schedule, int steps) {
     std::vector<double> all;
     for (int i = 0; i < steps; ++i) {
@@ -86,6 +89,9 @@ TEST_F(Checkpoints, SchedulesGoOn) {
   const auto check = [&](const auto& make_schedule) {
     optim::SGD optimizer({leaf({1}, {1})}, 0.8), other({leaf({1}, {1})}, 0.8);
     const auto schedule = make_schedule(optimizer), resumed = make_schedule(other);
+    const optim::LRScheduler& base = *schedule;
+    SCOPED_TRACE(typeid(base).name());
+    seen.insert(typeid(base));
     rates(*schedule, 4);
     Checkpoint().add("schedule", *schedule).add("optimizer", optimizer).save(path);
     Checkpoint::load(path).restore("optimizer", other).restore("schedule", *resumed);
@@ -97,13 +103,55 @@ TEST_F(Checkpoints, SchedulesGoOn) {
     return std::make_shared<optim::MultiStepLR>(optimizer, std::vector<double>{2, 6});
   });
   check([](auto& optimizer) {
-    using Parts = std::vector<std::shared_ptr<optim::LRScheduler>>;
+    return std::make_shared<optim::LambdaLR>(optimizer, [](double epoch) { return 1 / (epoch + 1); });
+  });
+  check([](auto& optimizer) {
+    return std::make_shared<optim::MultiplicativeLR>(optimizer,
+                                                     [](double epoch) { return 0.9 - epoch / 100; });
+  });
+  check([](auto& optimizer) { return std::make_shared<optim::ConstantLR>(optimizer, 0.5, 6); });
+  check([](auto& optimizer) { return std::make_shared<optim::LinearLR>(optimizer, 0.25, 1.0, 7); });
+  check([](auto& optimizer) { return std::make_shared<optim::ExponentialLR>(optimizer, 0.9); });
+  check([](auto& optimizer) { return std::make_shared<optim::PolynomialLR>(optimizer, 8, 2.0); });
+  check(
+      [](auto& optimizer) { return std::make_shared<optim::CosineAnnealingWarmRestarts>(optimizer, 3, 2); });
+  check([](auto& optimizer) {
+    return std::make_shared<optim::CyclicLR>(
+        optimizer, optim::CyclicLROptions(0.1, 0.5).step_size_up(3).cycle_momentum(false));
+  });
+  check([](auto& optimizer) {
+    return std::make_shared<optim::OneCycleLR>(
+        optimizer, optim::OneCycleLROptions(1.0).total_steps(20).cycle_momentum(false));
+  });
+  using Parts = std::vector<std::shared_ptr<optim::LRScheduler>>;
+  check([](auto& optimizer) {
+    return std::make_shared<optim::ChainedScheduler>(
+        Parts{std::make_shared<optim::ConstantLR>(optimizer, 0.5, 6),
+              std::make_shared<optim::ExponentialLR>(optimizer, 0.9)});
+  });
+  check([](auto& optimizer) {
     return std::make_shared<optim::SequentialLR>(
         optimizer,
         Parts{std::make_shared<optim::LinearLR>(optimizer),
               std::make_shared<optim::ExponentialLR>(optimizer, 0.9)},
         std::vector<std::int64_t>{6});
   });
+#define SCHEDULE(Name, ...) EXPECT_EQ(seen.count(typeid(optim::Name)), 1U) << #Name;
+#include "nn/optim/schedules.def"
+}
+
+TEST_F(Checkpoints, APlateauGoesOn) {
+  const auto options = optim::ReduceLROnPlateauOptions().patience(1).factor(0.5);
+  optim::SGD optimizer({leaf({1}, {1})}, 0.8), other({leaf({1}, {1})}, 0.8);
+  optim::ReduceLROnPlateau schedule(optimizer, options), resumed(other, options);
+  schedule.step(1.0);
+  schedule.step(1.0);
+  Checkpoint().add("schedule", schedule).add("optimizer", optimizer).save(path);
+  Checkpoint::load(path).restore("optimizer", other).restore("schedule", resumed);
+  schedule.step(1.0);
+  resumed.step(1.0);
+  EXPECT_EQ(schedule.get_last_lr(), (std::vector<double>{0.4}));
+  EXPECT_EQ(resumed.get_last_lr(), schedule.get_last_lr());
 }
 
 TEST_F(Checkpoints, HoldWhateverATrainingHas) {
