@@ -291,25 +291,25 @@ class Tensor {
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
   // A const handle can write too, as in libtorch: the handle does not change, its elements do.
-#define IN_PLACE(name, parameters, ...) \
-  const Tensor& name parameters const { \
-    Tensor(*this).name(__VA_ARGS__);    \
-    return *this;                       \
+#define IN_PLACE(name, parameters, arguments) \
+  const Tensor& name parameters const {       \
+    Tensor(*this).name arguments;             \
+    return *this;                             \
   }
-#define UNARY(name, ...) IN_PLACE(name##_, ())
-#define UNARY_P(name, p, p0, ...) IN_PLACE(name##_, (const Scalar& p = p0), p)
+#define UNARY(name, ...) IN_PLACE(name##_, (), ())
+#define UNARY_P(name, p, p0, ...) IN_PLACE(name##_, (const Scalar& p = p0), (p))
 #define UNARY_PQ(name, p, p0, q, q0, ...) \
-  IN_PLACE(name##_, (const Scalar& p = p0, const Scalar& q = q0), p, q)
-#define BINARY(name, ...) IN_PLACE(name##_, (const Operand& b), b)
-#define BINARY_P(name, p, p0, ...) IN_PLACE(name##_, (const Operand& b, const Scalar& p = p0), b, p)
+  IN_PLACE(name##_, (const Scalar& p = p0, const Scalar& q = q0), (p, q))
+#define BINARY(name, ...) IN_PLACE(name##_, (const Operand& b), (b))
+#define BINARY_P(name, p, p0, ...) IN_PLACE(name##_, (const Operand& b, const Scalar& p = p0), (b, p))
 #define TERNARY(name, ...)
 #define TERNARY_P(name, p, p0, ...) \
-  IN_PLACE(name##_, (const Operand& b, const Operand& c, const Scalar& p = p0), b, c, p)
+  IN_PLACE(name##_, (const Operand& b, const Operand& c, const Scalar& p = p0), (b, c, p))
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
-  IN_PLACE(copy_, (const Tensor& source), source)
-  IN_PLACE(fill_, (const Scalar& value), value)
-  IN_PLACE(zero_, ())
+  IN_PLACE(copy_, (const Tensor& source), (source))
+  IN_PLACE(fill_, (const Scalar& value), (value))
+  IN_PLACE(zero_, (), ())
 #undef IN_PLACE
   Tensor& lerp_(const Operand& end, const Operand& weight);
   Tensor& clamp_(const Tensor& min, const Tensor& max = {});
