@@ -27,8 +27,8 @@ void bind_sized(const OperatorBinder& bind, const char* name, const Make& make) 
 }
 
 /** NAME(input, dtype=None, device=None, requires_grad=False, memory_format=None) */
-template <class MakeLike>
-void bind_like(const OperatorBinder& bind, const char* name, const MakeLike& make_like) {
+void bind_like(const OperatorBinder& bind, const char* name,
+               decltype(&ocl::signatures::ones_like) make_like) {
   bind.function(
       name,
       [make_like](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,

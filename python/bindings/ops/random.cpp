@@ -17,8 +17,8 @@ using OptionalDType = std::optional<DType>;
 
 /** NAME(*sizes, size=None, generator=None, dtype=None, device=None, requires_grad=False) and NAME_like(input,
  * ...). */
-template <class Draw>
-void bind_sized(const OperatorBinder& bind, const char* name, const char* name_like, const Draw& draw) {
+void bind_sized(const OperatorBinder& bind, const char* name, const char* name_like,
+                decltype(&ocl::signatures::randn) draw) {
   bind.module().def(
       name,
       [draw](const py::args& sizes, const std::optional<Shape>& size, Generator* generator,
@@ -35,7 +35,7 @@ void bind_sized(const OperatorBinder& bind, const char* name, const char* name_l
       [draw](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,
              bool requires_grad, const OptionalFormat& format) {
         const Tensor drawn = draw(input.shape().vector(), dtype.value_or(input.dtype()),
-                                  device.value_or(input.device()), static_cast<Generator*>(nullptr));
+                                  device.value_or(input.device()), nullptr);
         // Any order of the numbers is as random.
         dlprim::Tensor in_format = drawn.data();
         in_format.strides = dlprim::strides_like(input.data(), kept_or(format));
