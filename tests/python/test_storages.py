@@ -1,0 +1,62 @@
+"""The memory behind tensors as an object, beside PyTorch's."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import ocl
+
+torch = pytest.importorskip("torch")
+LIBRARIES = [pytest.param(ocl, id="ocl"), pytest.param(torch, id="torch")]
+
+
+@pytest.mark.parametrize("lib", LIBRARIES)
+def test_views_have_one_storage(lib):
+    x = lib.arange(12, dtype=lib.int32).reshape(3, 4)
+    for view in (x[1:], x.T, x.view(-1)[5:7], x.detach()):
+        assert view.untyped_storage() == x.untyped_storage()
+        assert view.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+        assert view.storage().tolist() == list(range(12))
+    assert x.clone().untyped_storage() != x.untyped_storage()
+    assert (x.storage().size(), x.untyped_storage().nbytes(), x.storage().element_size()) == (12, 48, 4)
+
+
+@pytest.mark.parametrize("lib", LIBRARIES)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "uint8", "bool"])
+def test_bytes_are_those_of_the_elements(lib, dtype):
+    x = lib.tensor([1, 0, 3]).to(getattr(lib, dtype))
+    expected = torch.tensor([1, 0, 3]).to(getattr(torch, dtype)).view(torch.uint8)
+    assert x.untyped_storage().tolist() == expected.tolist()
+    assert list(x.storage()) == x.tolist()
+
+
+@pytest.mark.parametrize("lib", LIBRARIES)
+def test_a_storage_outlives_its_tensors(lib):
+    storage = lib.arange(6.0)[2:].storage()
+    gc.collect()
+    lib.ones(6)  # which would take the memory if it were free
+    assert storage.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("lib", LIBRARIES)
+def test_set_takes_a_storage(lib):
+    x = lib.arange(6.0)
+    y = lib.zeros(3)
+    y.set_(x.untyped_storage(), 1, (2, 2), (2, 1))
+    np.testing.assert_array_equal(y.numpy(), [[1, 2], [3, 4]])
+    y.zero_()
+    np.testing.assert_array_equal(x.numpy(), [0, 0, 0, 0, 0, 5])
+    z = lib.zeros(0)
+    z.set_(x.storage())
+    np.testing.assert_array_equal(z.numpy(), x.numpy())
+
+
+def test_what_a_storage_does_not_hold_is_refused():
+    x = ocl.arange(6.0)
+    with pytest.raises((ValueError, RuntimeError), match="set_"):
+        ocl.zeros(3).set_(x.untyped_storage(), 4, (3,), (1,))
+    with pytest.raises(TypeError, match=r"expected a storage of ocl\.int64, got one of ocl\.float32"):
+        ocl.zeros(3, dtype=ocl.int64).set_(x.storage())
+    with pytest.raises(TypeError, match="UntypedStorage: expected a Tensor, whose memory it is, got int"):
+        ocl.UntypedStorage(3)
