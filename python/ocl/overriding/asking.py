@@ -91,16 +91,22 @@ def _keeps_result(function: Any) -> bool:
     return isinstance(owner, AskedProperty) and owner.name in ("grad", "_base", "_grad")
 
 
+def _is_pytorchs(kind: type) -> bool:
+    """Whether it is a class of PyTorch's own tensors, whose functions are PyTorch's."""
+    return any(base.__name__ == "Tensor" and base.__module__ == "torch" for base in kind.__mro__)
+
+
 def asks(kind: type) -> bool:
     """Whether a class has a ``__torch_function__`` that is not switched off."""
     method = getattr(kind, "__torch_function__", None)
-    return method is not None and method is not disabled_torch_function_impl
+    return method is not None and method is not disabled_torch_function_impl and not _is_pytorchs(kind)
 
 
 def replaces(kind: type) -> bool:
     """Whether a class has a ``__torch_function__`` of its own."""
     method = getattr(kind, "__torch_function__", None)
-    return method is not None and getattr(method, "__func__", None) is not default_torch_function
+    is_own = method is not None and getattr(method, "__func__", None) is not default_torch_function
+    return is_own and not _is_pytorchs(kind)
 
 
 def _leaves(values: Any) -> Iterator[Any]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import ArgumentTypeError, Tensor
+from ocl.seam.members import Layer
 from ocl.sparse.coo import SparseTensor
 from ocl.sparse.elementwise import add, add_
 
@@ -189,10 +190,13 @@ def _backward(
         _plain_backward(self, gradient, retain_graph, create_graph, wanted)
 
 
+_passes = Layer(-1, lambda: ("backward",), lambda _name, _member: _backward)
+
+
+@functools.cache
 def _follow_passes() -> None:
     """From the first sparse gradient on, the end of a pass is waited for."""
-    if Tensor.backward is _plain_backward:
-        Tensor.backward = _backward
+    _passes.on()
 
 
 def _sum(before: Tensor | None, gradient: Tensor) -> Tensor:

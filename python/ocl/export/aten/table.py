@@ -32,13 +32,21 @@ FAMILIES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One operator: its function, and how a node of it is called."""
+    """One operator: its function, and how a node of it is called. Files name the row."""
 
+    name: str  # the first of its names
     function: Callable
     call: bool  # whether the function takes a `Call` first
     flag: int | None  # the position of the argument that is true where the operator trains
     refuses: Callable | None  # of a node of torch.fx: why it is not supported, or ""
     family: str
+
+    def __reduce__(self) -> tuple:
+        return _row_of, (self.name,)
+
+
+def _row_of(name: str) -> Row:
+    return table()[name]
 
 
 _table: dict[str, Row] = {}
@@ -53,7 +61,7 @@ def operator(name: str, *, call: bool = False, flag: int | None = None, refuses=
     """Puts a function into the table under one name, or several that are separated by spaces."""
 
     def keep(function):
-        row = Row(function, call, flag, refuses, function.__module__.rpartition(".")[2])
+        row = Row(name.split()[0], function, call, flag, refuses, function.__module__.rpartition(".")[2])
         for each in name.split():
             _put(each, row)
         return function
@@ -64,7 +72,7 @@ def operator(name: str, *, call: bool = False, flag: int | None = None, refuses=
 def operators(family: str, functions: Mapping[str, Callable]) -> None:
     """Puts functions into the table that take an operator's arguments as they are."""
     for name, function in functions.items():
-        _put(name, Row(function, False, None, None, family))
+        _put(name, Row(name, function, False, None, None, family))
 
 
 def first_alone(node) -> str:
