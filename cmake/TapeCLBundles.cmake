@@ -2,11 +2,11 @@ option(TAPECL_BUNDLE_SOURCES
   "Compile the sources of a folder together: a first build takes a third, one after an edit longer" ON)
 
 # tapecl_bundle_sources(TARGET [INLINES_VARIANTS] [MOST COUNT] [APART PATTERN...] [HEADERS HEADER...]): compiles the
-# sources of each folder together, up to COUNT (12) at a time, so that templates are instantiated once for all of them, and
-# reads HEADERS, which most of them include, once for the target. Names of the anonymous namespace are those of one file no
-# longer: where two files of a folder have the same, one is renamed, or they are compiled apart, as is what matches a
-# pattern. INLINES_VARIANTS: GCC takes the strings of a std::variant that holds none for uninitialized where it inlines
-# much, as it does in large bundles.
+# sources of each folder together, up to COUNT (12) at a time, so that templates are instantiated once for all of them,
+# and reads HEADERS, which most of them include, once for the target. Names of the anonymous namespace are those of one
+# file no longer: where two files of a folder have the same, one is renamed, or they are compiled apart, as is what
+# matches a pattern. INLINES_VARIANTS: GCC takes the strings of a std::variant that holds none for uninitialized where
+# it inlines much, as it does in large bundles.
 function(tapecl_bundle_sources target)
   cmake_parse_arguments(PARSE_ARGV 1 bundle "INLINES_VARIANTS" "MOST" "APART;HEADERS")
   if(NOT TAPECL_BUNDLE_SOURCES)

@@ -6,10 +6,10 @@ namespace {
 
 /** Does for a class of any type what py::class_::def does. */
 template <class Function, class... Extra>
-void define(const py::object& layer, const char* name, Function function, const Extra&... extra) {
+void define(py::object layer, const char* name, Function function, const Extra&... extra) {
   const py::cpp_function method(function, py::name(name), py::is_method(layer),
                                 py::sibling(py::getattr(layer, name, py::none())), extra...);
-  py::detail::add_class_method(const_cast<py::object&>(layer), name, method);
+  py::detail::add_class_method(layer, name, method);
 }
 
 void define_property(const py::object& layer, const std::string& name, const py::cpp_function& get,
