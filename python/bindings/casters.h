@@ -9,6 +9,7 @@
 #include "autograd/tensor/tensor.h"
 #include "number_casters.h"
 #include "numbers.h"
+#include "numpy_objects.h"
 #include "python_lock.h"
 #include "shown.h"
 #include "tensor_object.h"

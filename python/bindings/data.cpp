@@ -13,6 +13,7 @@ void bind_data(py::module_& parent) {
           PythonUnlocked unlocked;
           idx = ocl::data::read_idx(path);
         }
+        numpy();
         py::array_t<std::uint8_t> array(idx.shape);
         std::copy(idx.values.begin(), idx.values.end(), array.mutable_data());
         return array;

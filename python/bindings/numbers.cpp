@@ -1,6 +1,7 @@
 #include "numbers.h"
 
 #include "casters.h"
+#include "numpy_objects.h"
 
 using ocl::Scalar;
 
@@ -36,11 +37,6 @@ std::optional<Scalar> number_of_numpy(py::handle scalar) {
 }
 
 }  // namespace
-
-bool is_numpy_scalar(py::handle source) {
-  static const py::handle generic = py::module_::import("numpy").attr("generic").cast<py::object>().release();
-  return py::isinstance(source, generic);
-}
 
 std::optional<Scalar> number_in(py::handle source, bool converts) {
   if (PyBool_Check(source.ptr())) return Scalar(source.ptr() == Py_True);

@@ -7,9 +7,6 @@
 
 namespace py = pybind11;
 
-/** Whether it is one of NumPy's scalars. */
-bool is_numpy_scalar(py::handle source);
-
 /** The number that a Python or NumPy number is, with every digit; nothing for other objects. `converts`: from
  * tensors of one element too, but for those that require gradients. Throws ValueError for integers of more
  * than 64 bits. */

@@ -37,11 +37,10 @@ void bind_pinned(py::module_& m) {
   m.def(
       "pin_memory",
       [](const py::object& data, const std::optional<ocl::Device>& device) {
-        const py::module_ numpy = py::module_::import("numpy");
-        const py::array source = numpy.attr("asarray")(data);
+        const py::array source = numpy().attr("asarray")(data);
         py::array pinned =
             pinned_empty(ocl::Shape(source.shape(), source.shape() + source.ndim()), source.dtype(), device);
-        numpy.attr("copyto")(pinned, source);
+        numpy().attr("copyto")(pinned, source);
         return pinned;
       },
       py::arg("data"), py::arg("device") = py::none(),

@@ -11,10 +11,6 @@ using ocl::Tensor;
 
 namespace {
 
-py::module_ numpy() {
-  return py::module_::import("numpy");
-}
-
 std::string type_name(py::handle object) {
   return py::type::of(object).attr("__name__").cast<std::string>();
 }
@@ -90,6 +86,7 @@ class Quiet {
 
 /** An array in another dtype: numbers that it does not hold wrap around or become infinite, as in C. */
 py::array cast(const py::array& array, const char* dtype) {
+  const PythonLocked locked;  // the interpreter's end waits for it
   const Quiet quiet;
   return array.attr("astype")(dtype);
 }
@@ -108,12 +105,12 @@ py::array as_elements(py::array array, DType dtype) {
 
 /** Whether NumPy reads the object as an array by itself: arrays, PyTorch's tensors, images. */
 bool shows_array(py::handle object) {
-  return py::isinstance<py::array>(object) || py::hasattr(object, "__array_interface__") ||
+  return py::isinstance<NumpyArray>(object) || py::hasattr(object, "__array_interface__") ||
          py::hasattr(object, "__array__") || py::hasattr(object, "__array_struct__");
 }
 
 py::array array_of(py::handle object) {
-  if (py::isinstance<py::array>(object)) return py::reinterpret_borrow<py::array>(object);
+  if (py::isinstance<NumpyArray>(object)) return py::reinterpret_borrow<py::array>(object);
   auto shown = py::reinterpret_borrow<py::object>(object);
   if (py::hasattr(shown, "detach")) shown = shown.attr("detach")();  // PyTorch's parameters
   if (is_bfloat16_of_pytorch(shown)) shown = shown.attr("float")();  // which holds the same numbers
@@ -160,7 +157,7 @@ enum class Item { number, numpy_number, tensor, array, buffer, text, sequence, o
 Item kind_of(PyObject* object) {
   if (PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object)) return Item::number;
   if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) return Item::sequence;
-  if (py::isinstance<py::array>(object)) return Item::array;
+  if (py::isinstance<NumpyArray>(object)) return Item::array;
   if (PyUnicode_Check(object)) return Item::text;
   if (is_numpy_scalar(object)) return Item::numpy_number;
   if (PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object)) return Item::number;

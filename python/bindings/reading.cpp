@@ -15,6 +15,7 @@ namespace {
 py::dtype numpy_dtype(DType dtype) {
   if (dtype == DType::bfloat16)
     throw ocl::TypeError("NumPy has no bfloat16; convert with .to(ocl.float32) first");
+  numpy();
   return py::dtype(name(dtype));
 }
 
@@ -198,8 +199,7 @@ bool lies_in_opencl(const py::object& object) {
 Tensor from_dlpack(const py::object& object, const std::optional<ocl::Device>& device) {
   if (is_bfloat16_of_pytorch(object) && !lies_in_opencl(object))
     return tensor_of(object, std::nullopt, device);
-  if (!lies_in_opencl(object))
-    return tensor_of(py::module_::import("numpy").attr("from_dlpack")(object), std::nullopt, device);
+  if (!lies_in_opencl(object)) return tensor_of(numpy().attr("from_dlpack")(object), std::nullopt, device);
   const bool is_capsule = !py::hasattr(object, "__dlpack__");
   const py::object capsule =
       is_capsule ? object : object.attr("__dlpack__")(py::arg("max_version") = py::make_tuple(1, 0));
@@ -211,7 +211,7 @@ void bind_exchange(py::module_& m, py::class_<Tensor>& tensor) {
   tensor.def("item", &item, "The one element as a Python number. Waits.")
       .def(
           "numpy",
-          [](const Tensor& t, bool force, const std::optional<py::array>& out) {
+          [](const Tensor& t, bool force, const std::optional<NumpyArray>& out) {
             if (!force) require_no_gradient(t);
             return out ? to_numpy(t, *out) : to_numpy(t);
           },

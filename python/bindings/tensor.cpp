@@ -124,7 +124,7 @@ void bind_creation(py::module_& m) {
       py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
       "As tensor, but a tensor that has that dtype and device already comes back itself.");
   m.def(
-      "from_numpy", [](const py::array& array) { return tensor_of(array, std::nullopt, std::nullopt); },
+      "from_numpy", [](const NumpyArray& array) { return tensor_of(array, std::nullopt, std::nullopt); },
       py::arg("array"), "Copies a NumPy array to the default device.");
 }
 

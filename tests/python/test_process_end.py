@@ -150,6 +150,9 @@ WORK = {
             try: getattr(ocl, name)(ocl.ones(3))
             except Exception: pass
 """,
+    "import NumPy": """
+    while True: ocl.tensor(ocl.ones(9).numpy(), dtype=ocl.uint8) + ocl.ones(9).numpy()[0]
+""",
     "backward": """
     net = ocl.nn.Sequential(ocl.nn.Linear(20, 20), ocl.nn.Tanh(), ocl.nn.Linear(20, 1))
     while True: (net(ocl.randn(8, 20)) ** 2).mean().backward()

@@ -44,6 +44,13 @@ slow = {"asyncio", "concurrent", "csv", "ctypes.util", "decimal", "email", "http
 slow |= {"logging", "multiprocessing", "platform", "socket", "sqlite3", "ssl", "subprocess", "unittest"}
 slow |= {"urllib", "xml"}
 assert not slow & set(sys.modules), slow & set(sys.modules)
+net = ocl.nn.Sequential(ocl.nn.Linear(3, 4), ocl.nn.ReLU(), ocl.nn.Dropout(0.1), ocl.nn.Linear(4, 2))
+optimizer = ocl.optim.AdamW(net.parameters(), lr=1e-3)
+x, y = ocl.randn(5, 3), ocl.tensor([0, 1, 1, 0])
+loss = ocl.nn.functional.cross_entropy(net(x[1:, None, 0:3][:, 0] * 2.0 + True), y)
+loss.backward()
+optimizer.step()
+assert loss.item() > 0 and (x == x).all()
 from ocl.late_numpy import np
 assert "numpy" not in sys.modules and "linalg" in dir(np)
 assert np.ndarray is sys.modules["numpy"].ndarray and np.linalg is sys.modules["numpy"].linalg

@@ -47,7 +47,7 @@ py::object number_or_itself(const py::handle& value) {
   if (py::isinstance<ocl::Tensor>(value) && !loses_gradient_as_number(value.ptr()) &&
       value.cast<const ocl::Tensor&>().dim() == 0)
     return value.attr("item")();
-  if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() == 0)
+  if (py::isinstance<NumpyArray>(value) && py::reinterpret_borrow<py::array>(value).ndim() == 0)
     return value.attr("item")();
   return py::reinterpret_borrow<py::object>(value);
 }

@@ -42,7 +42,7 @@ py::object as_int64(const py::object& array) {
 
 /** An index tensor of a list, a range or an array, whose numbers must be whole or bool. */
 Tensor index_tensor(py::handle given, const ocl::Device& device) {
-  py::object array = py::module_::import("numpy").attr("asarray")(given);
+  py::object array = numpy().attr("asarray")(given);
   const auto kind = array.attr("dtype").attr("kind").cast<std::string>();
   if (array.attr("size").cast<std::int64_t>() == 0 && !py::hasattr(given, "dtype"))
     array = array.attr("astype")("int64");  // NumPy takes an empty list for floats
@@ -60,7 +60,7 @@ IndexItem item_of(py::handle part, const ocl::Device& device) {
   if (py::isinstance<py::slice>(part)) return slice_of(part);
   if (py::isinstance<Tensor>(part)) return part.cast<Tensor>();
   if (PyBool_Check(part.ptr())) return part.cast<bool>();
-  if (py::isinstance<py::array>(part) || (PySequence_Check(part.ptr()) && !py::isinstance<py::str>(part)))
+  if (py::isinstance<NumpyArray>(part) || (PySequence_Check(part.ptr()) && !py::isinstance<py::str>(part)))
     return index_tensor(part, device);
   if (PyIndex_Check(part.ptr())) {
     const Py_ssize_t at = PyNumber_AsSsize_t(part.ptr(), PyExc_IndexError);
@@ -83,7 +83,7 @@ IndexItems items_of(const py::object& index, const ocl::Device& device) {
 
 Operand value_of(const py::object& value, const ocl::Device& device) {
   if (py::isinstance<Tensor>(value)) return value.cast<Tensor>();
-  if (py::isinstance<py::array>(value)) return tensor_of(value, std::nullopt, device);
+  if (py::isinstance<NumpyArray>(value)) return tensor_of(value, std::nullopt, device);
   py::detail::type_caster<Scalar> number;
   if (number.load(value, false)) return static_cast<Scalar&>(number);
   throw ocl::TypeError("can't assign a " + type_name(value) +

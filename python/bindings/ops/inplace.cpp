@@ -115,7 +115,7 @@ void bind_symbols_in_place(py::class_<Tensor>& tensor) {
         py::is_operator(), itself, WithoutLock());
     tensor.def(
         symbol,
-        [&op, write](Tensor& t, const py::array& array) -> Tensor& {
+        [&op, write](Tensor& t, const NumpyArray& array) -> Tensor& {
           const Tensor other = tensor_beside(t, array);
           const PythonUnlocked unlocked;
           return write(op, t, other);
@@ -174,7 +174,7 @@ void bind_inplace(const OperatorBinder& bind) {
       py::arg("src"), py::arg("non_blocking") = false, itself);
   bind.tensor().def(
       "copy_",
-      [](Tensor& t, const py::array& source, bool non_blocking) -> Tensor& {
+      [](Tensor& t, const NumpyArray& source, bool non_blocking) -> Tensor& {
         const Tensor uploaded = tensor_of(source, std::nullopt, t.device(), non_blocking);
         const PythonUnlocked unlocked;
         return t.copy_(uploaded);

@@ -35,7 +35,7 @@ void bind_linalg(const OperatorBinder& bind) {
   bind.tensor().def("__matmul__", &ocl::matmul, py::is_operator(), WithoutLock());
   bind.tensor().def(
       "__matmul__",
-      [](const Tensor& a, const py::array& array) {
+      [](const Tensor& a, const NumpyArray& array) {
         const Tensor b = tensor_beside(a, array);
         const PythonUnlocked unlocked;
         return ocl::matmul(a, b);

@@ -126,7 +126,7 @@ void bind_symbol(py::class_<Tensor>& tensor, const char* name,
       name, [row](const Tensor& a, const Operand& b) { return row(a, b); }, py::is_operator(), WithoutLock());
   tensor.def(
       name,
-      [row](const Tensor& a, const py::array& array) {
+      [row](const Tensor& a, const NumpyArray& array) {
         const Tensor b = tensor_beside(a, array);
         const PythonUnlocked unlocked;
         return row(a, b);
