@@ -8,6 +8,7 @@
 #include "dlprim/runtime/kernel_cache.h"
 #include "support/implementations.h"
 #include "support/messages.h"
+#include "support/tables_of_the_cache.h"
 #include "support/tensors.h"
 
 using namespace dlprim;
@@ -46,7 +47,7 @@ std::string chosen() {
 }
 
 /** Bars of the device under test, which has its own again afterwards. */
-class Barred : public testing::Test {
+class Barred : public TablesOfTheCache {
  protected:
   void SetUp() override {
     before_ = barred().list();

@@ -7,6 +7,7 @@
 #include "dlprim/runtime/implementation.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "support/implementations.h"
+#include "support/tables_of_the_cache.h"
 #include "support/tensors.h"
 
 using namespace dlprim;
@@ -56,7 +57,7 @@ std::string run_of(const Problem& problem) {
 }
 
 /** Measurements made inside are forgotten. */
-class MeasuredChoicesTest : public testing::Test {
+class MeasuredChoicesTest : public TablesOfTheCache {
  protected:
   void SetUp() override {
     if (KernelCache::global().info().path.empty())
