@@ -9,11 +9,12 @@ import os
 import pickle
 import tempfile
 import weakref
-from multiprocessing import reduction
+from socket import AF_UNIX, SOCK_STREAM, fromfd, recv_fds, send_fds
 
 __all__ = ["Block"]
 
 _ALIGNMENT = 64
+_MARK = b"F"  # goes with a descriptor, which cannot be sent alone
 
 
 class Block:
@@ -39,7 +40,8 @@ class Block:
     def send(self, pipe):
         """Through a pipe of multiprocessing, to ``received``."""
         pipe.send(self._places)
-        reduction.send_handle(pipe, self._descriptor, None)
+        with _socket_of(pipe) as socket:
+            send_fds(socket, [_MARK], [self._descriptor])
 
     @classmethod
     def received(cls, pipe):
@@ -50,10 +52,13 @@ class Block:
             RuntimeError: this process has as many open files as it may have.
         """
         places = pipe.recv()
-        try:
-            descriptor = reduction.recv_handle(pipe)
-        except RuntimeError as error:
-            raise RuntimeError("DataLoader: too many open files to receive a batch (ulimit -n)") from error
+        with _socket_of(pipe) as socket:
+            mark, descriptors, _, _ = recv_fds(socket, len(_MARK), 1)
+        if not mark:
+            raise EOFError
+        if not descriptors:
+            raise RuntimeError("DataLoader: too many open files to receive a batch (ulimit -n)")
+        [descriptor] = descriptors
         os.set_inheritable(descriptor, False)
         return cls(descriptor, places)
 
@@ -63,6 +68,12 @@ class Block:
         self._close()
         pickled, *buffers = (memory[start:stop] for start, stop in self._places)
         return pickle.loads(pickled, buffers=buffers)
+
+
+# multiprocessing.reduction does not do: from Python 3.14 on it reads an answer from the pipe, on which a
+# thread of the worker waits for tasks.
+def _socket_of(pipe):
+    return fromfd(pipe.fileno(), AF_UNIX, SOCK_STREAM)
 
 
 def _new_memory():
