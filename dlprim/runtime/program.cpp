@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <string_view>
 
@@ -75,6 +77,12 @@ std::vector<unsigned char> binary_of(const cl::Program& program) {
 void refuse_cached(const Program& program) {
   warn_once("a cached kernel binary was refused by the driver and is built again: " + program.label);
   KernelCache::global().forget(program.key);
+}
+
+/** Whether PoCL has a cache on disk of its own. */
+bool driver_keeps_programs() {
+  const char* setting = std::getenv("POCL_KERNEL_CACHE");
+  return !setting || std::strcmp(setting, "0") != 0;
 }
 
 }  // namespace
@@ -299,8 +307,14 @@ void ProgramTable::store_some() {
 }
 
 void ProgramTable::store_rest() {
+  constexpr std::chrono::steady_clock::duration least = std::chrono::seconds(1);
   std::lock_guard<std::mutex> lock(unstored_mutex_);
-  while (!unstored_.empty()) store_one();
+  const auto start = std::chrono::steady_clock::now();
+  const auto patience = std::max(least, (start - first_compiled_) / 10);
+  while (!unstored_.empty() &&
+         (!driver_keeps_programs() || std::chrono::steady_clock::now() - start < patience))
+    store_one();
+  unstored_.clear();
 }
 
 void ProgramTable::store_one() {

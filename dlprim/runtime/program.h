@@ -123,9 +123,15 @@ class ProgramTable {
    *
    * For a binary PoCL compiles all kernels of the program once more, which took ten of the eighteen seconds
    * before the first result. So this writes one at most, none until no kernel was new for half a minute, and
-   * takes a twentieth of the time. At the process's end store_rest() writes what is left.
+   * takes a twentieth of the time.
    */
   void store_some();
+
+  /**
+   * Writes what is left, at the process's end: for a second, or a tenth of the time since the first kernel.
+   * All of it takes longer than a short program. Later processes build the others from source, which takes
+   * milliseconds where PoCL keeps its machine code on disk too, and write them.
+   */
   void store_rest();
 
   /** Programs in this process, built or loaded. */

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import csv
+import gc
 import json
 import os
 import threading
@@ -165,6 +166,7 @@ else:
 @pytest.fixture
 def limited(device):
     """Sets a limit for the test above what is reserved now."""
+    gc.collect()  # what tests before left in cycles is not given back in the midst of this one
     ocl.empty_cache()
     yield lambda extra: ocl.set_memory_limit(ocl.memory_reserved(device) + extra, device)
     ocl.set_memory_limit(0, device)
