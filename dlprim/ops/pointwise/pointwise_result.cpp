@@ -66,9 +66,11 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
         require_holds(op.name.c_str(), promoted, parameters[i]);
       }
       if (parameters[i].kind() == Scalar::Kind::floating && !is_whole) promoted = DType::float32;
-      if (parameters[i].kind() == Scalar::Kind::complex) promoted = DType::complex64;
     }
-  return op.types == TypeRule::Bounded ? bounded_type(op, promoted, parameters) : promoted;
+  if (op.types != TypeRule::Bounded) return promoted;
+  const DType bounded = bounded_type(op, promoted, parameters);
+  require<TypeError>(!is_complex(bounded), op.name, ": not implemented for ", name(bounded));
+  return bounded;
 }
 
 /** Refuses a number, in the place of the second input, for which whole numbers have no result. Divisors in
@@ -89,6 +91,9 @@ void require_result_of_integers(const PointwiseOp& op, const std::vector<Pointwi
 
 /** Refuses a parameter that PyTorch refuses. */
 void require_parameters(const PointwiseOp& op, DType compute, const std::vector<Scalar>& parameters) {
+  for (const Scalar& parameter : parameters)
+    if (parameter.imaginary() != 0 && !is_complex(compute))
+      require_holds(op.name.c_str(), compute, parameter);
   static const PointwiseOp& softshrink = pointwise_op("softshrink");
   if (&op != &softshrink) return;
   const double lambd = parameters.front().real(), largest = largest_floating(compute);

@@ -565,3 +565,31 @@ def test_every_method_is_given_its_tensor():
         name for name, member in vars(ocl.Tensor).items() if isinstance(member, types.BuiltinFunctionType)
     ] == []
     np.testing.assert_array_equal(ocl.tensor([1 + 2j]).conj_physical().numpy(), [1 - 2j])
+
+
+# --- complex numbers in the place of real ones
+
+COMPLEX_PARAMETERS = {
+    "leaky_relu": lambda x: ocl.nn.functional.leaky_relu(x, 1j),
+    "elu": lambda x: ocl.nn.functional.elu(x, alpha=2 - 1j),
+    "softplus": lambda x: ocl.nn.functional.softplus(x, beta=1j),
+    "hardshrink": lambda x: ocl.nn.functional.hardshrink(x, 1j),
+    "threshold": lambda x: ocl.nn.functional.threshold(x, 1j, 0.0),
+    "alpha": lambda x: ocl.add(x, x, alpha=1j),
+    "value": lambda x: ocl.addcmul(x, x, x, value=1j),
+    "whole alpha": lambda x: ocl.add(x.long(), x.long(), alpha=1j),
+    "in place": lambda x: x.add_(x, alpha=1j),
+    "bound": lambda x: ocl.clamp(x, min=1j),
+    "bound in place": lambda x: x.clamp_(max=1j),
+}
+
+
+@pytest.mark.parametrize("call", COMPLEX_PARAMETERS.values(), ids=COMPLEX_PARAMETERS)
+def test_no_imaginary_part_is_dropped(call):
+    x = ocl.ones(3)
+    with pytest.raises(
+        (ValueError, TypeError), match=r"j cannot be converted to|not implemented for complex"
+    ):
+        call(x)
+    assert x.tolist() == [1, 1, 1]
+    assert ocl.nn.functional.leaky_relu(-x, 2 + 0j).tolist() == [-2, -2, -2]
