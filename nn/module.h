@@ -393,7 +393,9 @@ Value Child<M>::operator()(const Arguments& arguments) const {
 
 template <class M>
 std::shared_ptr<Module> Child<M>::module() const {
-  dlprim::require(slot_ != nullptr, "a submodule was used before it was registered");
+  dlprim::require(slot_ != nullptr,
+                  "a submodule was used before it was registered: its member is yet to be "
+                  "assigned what register_module(name, ...) returns");
   std::shared_ptr<Module> found = slot_->module();
   dlprim::require(found != nullptr, "there is no submodule '", slot_->name(), "' any more");
   return found;

@@ -28,7 +28,7 @@ void check_operands(const char* op, const Tensor& a, const Tensor& b) {
   if (is_floating(a.dtype())) dlprim::require_floating(a.dtype(), *a.device(), op);
   require<TypeError>(a.dtype() != DType::boolean, op, ": not implemented for bool");
   require<TypeError>(a.dtype() == b.dtype(), op, ": expected both to have the same dtype, got ",
-                     name(a.dtype()), " and ", name(b.dtype()));
+                     name(a.dtype()), " and ", name(b.dtype()), "; convert one with to(dtype)");
   require(a.device() == b.device(), op, ": expected all tensors on one device");
 }
 

@@ -150,6 +150,9 @@ std::string read_header(const InputFile& file) {
   require(file.size() >= length_bytes, "too short for a safetensors file");
   std::array<unsigned char, length_bytes> bytes{};
   require(file.read(0, bytes.data(), length_bytes) == length_bytes, "truncated while it was read");
+  require(std::memcmp(bytes.data(), "PK\3\4", 4) != 0,
+          "it is a zip archive, as torch.save writes them; in Python ocl.load reads it, and ocl.save writes "
+          "safetensors");
   std::uint64_t length = 0;
   for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) length = length << 8 | *byte;
   require(length <= max_header_bytes, "header length ", length, " is over the limit of ", max_header_bytes);

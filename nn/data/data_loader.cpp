@@ -54,15 +54,18 @@ class BatchMemory {
 /** One field of every sample as one tensor, whose first dimension counts them. */
 Tensor stacked(const std::vector<Sample>& samples, std::size_t field, const Device& device) {
   const HostArray& first = samples.front()[field];
+  const std::size_t needed = first.elements() * size_of(first.dtype);
   std::vector<std::int64_t> shape = first.shape;
   shape.insert(shape.begin(), static_cast<std::int64_t>(samples.size()));
-  const BatchMemory batch(device, first.bytes.size() * samples.size());
+  const BatchMemory batch(device, needed * samples.size());
   std::uint8_t* end = batch.data();
   for (const Sample& sample : samples) {
     const HostArray& one = sample[field];
-    require(one.shape == first.shape && one.dtype == first.dtype && one.bytes.size() == first.bytes.size(),
-            "DataLoader: a batch takes samples of one shape and ", "dtype, got ", dlprim::name(first.dtype),
-            " ", dlprim::Dims(first.shape), " and ", dlprim::name(one.dtype), " ", dlprim::Dims(one.shape));
+    require(one.shape == first.shape && one.dtype == first.dtype,
+            "DataLoader: a batch takes samples of one shape and dtype, got ", dlprim::name(first.dtype), " ",
+            dlprim::Dims(first.shape), " and ", dlprim::name(one.dtype), " ", dlprim::Dims(one.shape));
+    require(one.bytes.size() == needed, "DataLoader: an array of ", dlprim::name(one.dtype), " ",
+            dlprim::Dims(one.shape), " needs ", needed, " bytes, a sample has ", one.bytes.size());
     end = std::copy(one.bytes.begin(), one.bytes.end(), end);
   }
   return from_bytes(batch.data(), shape, first.dtype, device, true);
@@ -183,6 +186,7 @@ class Pass {
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options, Device device)
     : dataset_(std::move(dataset)), options_(std::move(options)), device_(std::move(device)) {
+  require(dataset_ != nullptr, "DataLoader: there is no dataset");
   require(options_.batch_size() > 0, "DataLoader: expected a positive batch size");
   require(options_.prefetch_factor() > 0, "DataLoader: expected a positive prefetch factor");
 }

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <cstring>
 #include <memory>
 #include <vector>
 
+#include "dlprim/core/dims.h"
 #include "dlprim/core/dtype.h"
+#include "dlprim/core/error.h"
 #include "nn/data/random.h"
 
 namespace ocl::data {
@@ -15,14 +16,20 @@ struct HostArray {
   std::vector<std::int64_t> shape;
   std::vector<std::uint8_t> bytes;
 
+  /** Throws ValueError where the shape holds more or fewer elements than there are. */
   template <class T>
   static HostArray of(std::vector<std::int64_t> shape, const std::vector<T>& values) {
     HostArray array{dlprim::dtype_of<T>(), std::move(shape), {}};
-    array.bytes.resize(values.size() * sizeof(T));
-    if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
+    dlprim::require(array.elements() == values.size(), "HostArray: shape ", dlprim::Dims(array.shape),
+                    " has ", array.elements(), " elements, got ", values.size());
+    const auto* first = reinterpret_cast<const std::uint8_t*>(values.data());
+    array.bytes.assign(first, first + values.size() * sizeof(T));
     return array;
   }
   static HostArray of(std::int64_t number) { return of(std::vector<std::int64_t>{}, std::vector{number}); }
+
+  /** Of the shape. */
+  std::size_t elements() const { return static_cast<std::size_t>(dlprim::product(dlprim::Dims(shape))); }
 };
 
 /** A dataset's sample at one place: an image and its label, say. */

@@ -19,8 +19,9 @@ ClassLossExtents class_loss_extents(const char* op, const Tensor& scores, const 
   const int class_dim = scores.rank() == 1 ? 0 : 1;
   const std::int64_t classes = scores.shape[class_dim];
   if (is_floating(target.dtype)) {
-    require(target.shape == scores.shape, op, ": class probabilities must have the scores' shape ",
-            scores.shape, ", got ", target.shape);
+    require(target.shape == scores.shape, op,
+            ": a floating target holds class probabilities, in the scores' shape ", scores.shape, ", got ",
+            target.shape, "; class numbers must be int64");
     require<TypeError>(target.dtype == scores.dtype, op, ": expected class probabilities of dtype ",
                        name(scores.dtype), ", got ", name(target.dtype));
   } else {

@@ -262,6 +262,7 @@ TEST_F(SafetensorsTest, NamesWhatIsWrong) {
   expect_damage("", "too short");
   expect_damage("1234567", "too short");
   expect_damage("12345678", "over the limit");
+  expect_damage("PK\3\4 and more", "torch.save");
   expect_damage(with_length("{}", "").substr(0, 9), "truncated");
   expect_damage(with_length("", ""), "'{'");
   expect_damage(with_length(" {}", ""), "'{'");

@@ -9,6 +9,7 @@
 
 #include "dlprim/core/error.h"
 #include "tests/cpp/support/autograd.h"
+#include "tests/cpp/support/messages.h"
 
 namespace {
 
@@ -139,6 +140,24 @@ TEST_F(DataLoading, ErrorsComeWhereTheBatchIsDue) {
   }
   EXPECT_THROW(DataLoader(std::make_shared<Numbers>(1), DataLoaderOptions().batch_size(0)),
                dlprim::ValueError);
+}
+
+TEST_F(DataLoading, ArraysHaveTheElementsOfTheirShape) {
+  for (const std::size_t count : {0, 2, 4})
+    testing_support::expect_error<dlprim::ValueError>(
+        [&] { HostArray::of({3}, std::vector<float>(count)); },
+        dlprim::concat("shape [3] has 3 elements, got ", count));
+  struct Short : ocl::data::Dataset {
+    std::size_t size() const override { return 2; }
+    Sample get(std::size_t, Random&) const override {
+      return {HostArray{dlprim::DType::float32, {3}, std::vector<std::uint8_t>(8)}};
+    }
+  };
+  DataLoader loader(std::make_shared<Short>(), DataLoaderOptions().batch_size(2));
+  testing_support::expect_error<dlprim::ValueError>([&] { pass_of(loader); },
+                                                    "float32 [3] needs 12 bytes, a sample has 8");
+  testing_support::expect_error<dlprim::ValueError>(
+      [] { DataLoader(std::shared_ptr<ocl::data::Dataset>{}, DataLoaderOptions()); }, "there is no dataset");
 }
 
 TEST_F(DataLoading, WorkersStayAheadButNotFar) {
