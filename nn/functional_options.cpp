@@ -5,7 +5,7 @@
 namespace ocl::nn::functional {
 namespace {
 
-/** What a module without tensors computes in that mode. */
+/** The result of a module without tensors in that mode. */
 template <class Module, class Options>
 Tensor computed(const Tensor& input, const Options& given, bool training = true) {
   Module module{typename Module::Options(given)};

@@ -83,7 +83,7 @@ inline const LstmState& as_lstm_state(const LstmState& state) {
   return state;
 }
 
-/** What libtorch's recurrent layers give beside the output, and LSTMCell by itself. */
+/** The states that libtorch's recurrent layers give beside the output, and LSTMCell by itself. */
 inline Tensor states_of(const Tensor& h, const Tensor&, const Tensor*) {
   return h;
 }
