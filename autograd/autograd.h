@@ -42,6 +42,7 @@
 #include "autograd/tape/function.h"
 #include "autograd/tape/gradcheck.h"
 #include "autograd/tape/tape.h"
+#include "autograd/tensor/accessor.h"
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/device.h"
 #include "autograd/tensor/generator.h"

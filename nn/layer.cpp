@@ -38,4 +38,8 @@ Tensor made(const Dims& shape, std::optional<DType> dtype) {
   return empty(shape.vector(), dtype.value_or(own), device);
 }
 
+std::shared_ptr<Module> held_as_module(Module* made) {
+  return std::shared_ptr<Module>(made);
+}
+
 }  // namespace ocl::nn

@@ -34,6 +34,9 @@ class FactoryScope {
 /** A tensor for a module to fill: of the scope's dtype, or `dtype` where it is given. */
 Tensor made(const Dims& shape, std::optional<DType> dtype = std::nullopt);
 
+/** The module in its holder: one kind for all classes, which every program would compile for each. */
+std::shared_ptr<Module> held_as_module(Module* made);
+
 /**
  * Base of the modules that are made from options, a struct of OPTIONs with an OPTION_LIST:
  * `class Linear : public Layer<Linear, LinearOptions>`. The options may change at any time, and count from
@@ -69,7 +72,7 @@ class Layer : public Base {
     change(options_);
   }
   std::string extra_repr() const override { return options_repr(options()); }
-  std::shared_ptr<Module> alike() const override { return std::make_shared<Derived>(options()); }
+  std::shared_ptr<Module> alike() const override { return held_as_module(new Derived(options())); }
 
  protected:
   /** The last step of a constructor, once the tensors are registered. */

@@ -26,8 +26,18 @@ namespace ocl {
 
 class Ownership;
 
+/** An entry of a list by name, with libtorch's key() and value(). */
+template <class T>
+struct Named : std::pair<std::string, T> {
+  using std::pair<std::string, T>::pair;
+  Named(const std::pair<std::string, T>& entry) : std::pair<std::string, T>(entry) {}
+  const std::string& key() const { return this->first; }
+  const T& value() const { return this->second; }
+  T& value() { return this->second; }
+};
+
 /** Tensors by name, in order: what a state dict is. */
-struct StateDict : std::vector<std::pair<std::string, Tensor>> {
+struct StateDict : std::vector<Named<Tensor>> {
   using vector::vector;
   using vector::operator[];
   /** The tensor of that name: `load(path)["weight"]`. Throws ValueError where there is none. */
@@ -109,7 +119,7 @@ class Module {
   using LoadStateDictPreHook =
       std::function<void(Module&, StateDict& state, const std::string& prefix, LoadReport&)>;
   using LoadStateDictPostHook = std::function<void(Module&, IncompatibleKeys&)>;
-  using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
+  using Children = std::vector<Named<std::shared_ptr<Module>>>;
 
   Module() = default;
   virtual ~Module();

@@ -61,8 +61,9 @@ Module::Children Module::named_children() const {
 
 Module::Children Module::named_modules(const std::string& prefix, Duplicates duplicates) const {
   if (duplicates == Duplicates::kept) require_no_cycle();
-  return listed(prefix, unowned(this), duplicates == Duplicates::removed, address_of,
-                [](const auto& module) { return module->named_children(); });
+  const auto all = listed(prefix, unowned(this), duplicates == Duplicates::removed, address_of,
+                          [](const auto& module) { return module->named_children(); });
+  return {all.begin(), all.end()};
 }
 
 bool Module::contains(const Module* other) const {

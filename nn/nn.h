@@ -5,6 +5,7 @@
 #include "autograd/autograd.h"
 #include "nn/data/mnist.h"
 #include "nn/functional.h"
+#include "nn/functional_options.h"
 #include "nn/init.h"
 #include "nn/io/checkpoint.h"
 #include "nn/io/state_dict.h"

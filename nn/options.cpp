@@ -58,4 +58,11 @@ std::string tuple_repr(const std::vector<std::string>& entries) {
   return "(" + text + (entries.size() == 1 ? ",)" : ")");
 }
 
+std::string options_text(const OptionNames& names, const std::vector<std::string>& values) {
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    text += (text.empty() ? "" : ", ") + names.names[i] + "=" + values[i];
+  return text;
+}
+
 }  // namespace ocl::nn

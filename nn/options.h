@@ -37,11 +37,13 @@ namespace ocl::nn {
 
 /** A list of options where the last `keywords` options are given by name alone in Python. */
 #define OPTION_LIST_WITH_KEYWORDS(required, keywords, ...)                       \
+  template <int = 0> /* compiled where it is called, and not in every program */ \
   auto values() {                                                                \
     return std::tie(__VA_ARGS__);                                                \
   }                                                                              \
-  auto values() const {                                                          \
-    return std::tie(__VA_ARGS__);                                                \
+  template <class Use>                                                           \
+  auto pass_values_to(const Use& use) const {                                    \
+    return use(__VA_ARGS__);                                                     \
   }                                                                              \
   static const OptionNames& names() {                                            \
     static const auto& all = *new OptionNames(required, keywords, #__VA_ARGS__); \
@@ -61,6 +63,10 @@ struct OptionNames {
 /** The options of a module that has none. */
 struct NoOptions {
   std::tuple<> values() const { return {}; }
+  template <class Use>
+  auto pass_values_to(const Use& use) const {
+    return use();
+  }
   static const OptionNames& names();
 };
 
@@ -124,16 +130,13 @@ std::string repr_of(const AdaptiveSizes<N>& size) {
                             : repr_of(std::vector<std::optional<std::int64_t>>(sizes.begin(), sizes.end()));
 }
 
-/** "start_dim=1, end_dim=-1" */
+/** "start_dim=1, end_dim=-1", from the texts of the values. */
+std::string options_text(const OptionNames& names, const std::vector<std::string>& values);
 template <class Options>
 std::string options_repr(const Options& options) {
-  std::string text;
-  auto name = Options::names().names.begin();
-  const auto add = [&](const auto& value) {
-    text += (text.empty() ? "" : ", ") + *name++ + "=" + repr_of(value);
-  };
-  std::apply([&](const auto&... values) { (add(values), ...); }, options.values());
-  return text;
+  return options.pass_values_to([](const auto&... values) {
+    return options_text(Options::names(), std::vector<std::string>{repr_of(values)...});
+  });
 }
 
 }  // namespace ocl::nn

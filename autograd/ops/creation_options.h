@@ -98,6 +98,16 @@ LIKE_WITH_OPTIONS(full_like, (const Tensor& input, const Scalar& value), input, 
 #undef LIKE_WITH_OPTIONS
 #undef WITH_OPTIONS_EACH
 
+/** A vector of `size` random numbers. */
+template <class Int, class = IfWhole<Int>>
+Tensor rand(Int size, DType dtype = DType::float32, const Device& device = {}) {
+  return rand(Shape{static_cast<std::int64_t>(size)}, dtype, device);
+}
+template <class Int, class = IfWhole<Int>>
+Tensor randn(Int size, DType dtype = DType::float32, const Device& device = {}) {
+  return randn(Shape{static_cast<std::int64_t>(size)}, dtype, device);
+}
+
 /** Whole numbers in [0, high). */
 inline Tensor randint(std::int64_t high, const Shape& shape, DType dtype = DType::int64,
                       const Device& device = {}) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tuple>
+
 #include "autograd/tensor/tensor.h"
 #include "dlprim/core/fields.h"
 
@@ -23,6 +25,10 @@ struct RnnResult {
 
 /** States that an LSTM begins with, or has: h and c. */
 struct LstmState {
+  LstmState() = default;
+  LstmState(Tensor hidden, Tensor cell) : h(std::move(hidden)), c(std::move(cell)) {}
+  LstmState(const std::tuple<Tensor, Tensor>& both) : LstmState(std::get<0>(both), std::get<1>(both)) {}
+
   Tensor h, c;
   FIELDS(h, c)
 };

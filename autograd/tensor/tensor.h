@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>  // INFINITY in the operator table
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,6 +47,8 @@ class IndexItem;
 class Node;
 class Operand;
 class Tensor;
+template <class T, std::size_t N>
+class Accessor;
 struct TensorImpl;
 struct Edge;
 
@@ -167,6 +170,19 @@ class Tensor {
   std::vector<char> to_bytes() const;
   /** Reads to memory of the caller's: numel() * size_of(dtype()) bytes. */
   void copy_bytes_to(void* destination) const;
+  /** Entries for reading, `x.accessor<float, 2>()[1][2]`, from a copy that is made here: later writes do not
+   * show. Waits. Throws TypeError for another dtype, ValueError for another number of dimensions. */
+  template <class T, std::size_t N>
+  Accessor<T, N> accessor() const;
+  /** libtorch's pointer to the elements, which does not compile here. */
+  template <class T>
+  T* data_ptr() const {
+    static_assert(sizeof(T) == 0,
+                  "memory of an OpenCL device has no address on the host: x.to_vector<T>() copies the "
+                  "elements, x.copy_bytes_to(p) writes them to memory of yours, x.copy_(ocl::from_blob(p, "
+                  "sizes)) reads them from there");
+    return nullptr;
+  }
 
   // One method per pointwise operator: autograd/ops/pointwise.h.
 #define UNARY(name, ...) Tensor name() const;

@@ -20,7 +20,9 @@ class Identity : public Layer<Identity, NoOptions> {
 class Functional : public Module {
  public:
   using Function = std::function<Tensor(const Tensor&)>;
-  explicit Functional(Function function) : function_(std::move(function)) {}
+  template <class F, class = std::enable_if_t<std::is_invocable_r_v<Tensor, F, const Tensor&>>>
+  explicit Functional(F function) : function_(std::move(function)) {}
+  explicit Functional(Tensor (*function)(const Tensor&)) : function_(function) {}  // of several of one name
   template <class F, class First, class... More,
             class = std::enable_if_t<std::is_invocable_v<F, const Tensor&, First, More...>>>
   explicit Functional(F function, First first, More... more)

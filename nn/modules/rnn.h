@@ -83,6 +83,34 @@ inline const LstmState& as_lstm_state(const LstmState& state) {
   return state;
 }
 
+/** The states that libtorch's recurrent layers give beside the output, and LSTMCell by itself. */
+inline Tensor states_of(const Tensor& h, const Tensor&, const Tensor*) {
+  return h;
+}
+inline std::tuple<Tensor, Tensor> states_of(const Tensor& h, const Tensor& c, const LstmState*) {
+  return {h, c};
+}
+
+/**
+ * The result of RNN, GRU and LSTM, which is libtorch's tuple as well: `auto [output, h_n] = gru(x)` and
+ * `auto [output, states] = lstm(x)`, where `states` is the tuple of h_n and c_n.
+ */
+template <class State>
+struct RecurrentResult
+    : RnnResult,
+      std::tuple<Tensor, decltype(states_of(Tensor(), Tensor(), static_cast<const State*>(nullptr)))> {
+  using States = decltype(states_of(Tensor(), Tensor(), static_cast<const State*>(nullptr)));
+  RecurrentResult(const RnnResult& result)
+      : RnnResult(result),
+        std::tuple<Tensor, States>(result.output,
+                                   states_of(result.h_n, result.c_n, static_cast<const State*>(nullptr))) {}
+};
+
+/** The state that LSTMCell gives, which is libtorch's tuple as well: `std::tie(h, c) = cell(x, {h, c})`. */
+struct LstmCellResult : LstmState, std::tuple<Tensor, Tensor> {
+  LstmCellResult(const LstmState& state) : LstmState(state), std::tuple<Tensor, Tensor>(state.h, state.c) {}
+};
+
 /** The result of a recurrent layer on packed sequences; c_n of an LSTM alone. */
 struct PackedRnnResult {
   PackedSequence output;
@@ -123,20 +151,24 @@ class RNNBase : public Module {
                        std::int64_t batch) const;
 };
 
+// A result of several tensors is no Tensor, so that forward(x) hides Module's.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverloaded-virtual"
+
 /** The arguments of a call of RNN, GRU and LSTM. `State`: what one begins with, a tensor or an LstmState.
  * Hooks run for calls with tensors, which alone they can see. */
 template <class Derived, class OptionsType, class State>
 class Recurrent : public Layer<Derived, OptionsType, RNNBase> {
  public:
-  RnnResult operator()(const Tensor& input, const State& hx = {}) {
+  using Result = RecurrentResult<State>;
+  Result operator()(const Tensor& input, const State& hx = {}) {
     return this->called(input, as_lstm_state(hx));
   }
   PackedRnnResult operator()(const PackedSequence& input, const State& hx = {}) { return forward(input, hx); }
-  RnnResult forward(const Tensor& input, const State& hx) { return this->run(input, as_lstm_state(hx)); }
+  Result forward(const Tensor& input, const State& hx = {}) { return this->run(input, as_lstm_state(hx)); }
   PackedRnnResult forward(const PackedSequence& input, const State& hx) {
     return this->run(input, as_lstm_state(hx));
   }
-  using Module::forward;
   RecurrentSettings settings() const override { return RecurrentSettings(this->options()); }
   std::string extra_repr() const override { return RNNBase::extra_repr(); }
 
@@ -145,6 +177,8 @@ class Recurrent : public Layer<Derived, OptionsType, RNNBase> {
     this->make_parameters(layer, RecurrentSettings(options));
   }
 };
+
+#pragma GCC diagnostic pop
 
 /** torch.nn.RNN: h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of that; `rnn(x)`, `rnn(x, h0)`. */
 class RNN : public Recurrent<RNN, RNNOptions, Tensor> {
@@ -216,13 +250,13 @@ class RNNCellBase : public Module {
 };
 
 /** `cell(x)`, `cell(x, state)`. `State`: a tensor or an LstmState. */
-template <class Derived, class OptionsType, class State>
+template <class Derived, class OptionsType, class State, class Result = State>
 class RecurrentCell : public Layer<Derived, OptionsType, RNNCellBase> {
  public:
-  State operator()(const Tensor& input, const State& hx = {}) {
+  Result operator()(const Tensor& input, const State& hx = {}) {
     return given_back(this->called(input, as_lstm_state(hx)));
   }
-  State forward(const Tensor& input, const State& hx) {
+  Result forward(const Tensor& input, const State& hx) {
     return given_back(this->run(input, as_lstm_state(hx)));
   }
   Tensor forward(const Tensor& input) override {
@@ -243,7 +277,7 @@ class RecurrentCell : public Layer<Derived, OptionsType, RNNCellBase> {
   }
 
  private:
-  static State given_back(const LstmState& state) {
+  static Result given_back(const LstmState& state) {
     if constexpr (std::is_same_v<State, Tensor>)
       return state.h;
     else
@@ -275,7 +309,7 @@ class GRUCell : public RecurrentCell<GRUCell, GRUCellOptions, Tensor> {
 };
 
 /** torch.nn.LSTMCell. */
-class LSTMCell : public RecurrentCell<LSTMCell, LSTMCellOptions, LstmState> {
+class LSTMCell : public RecurrentCell<LSTMCell, LSTMCellOptions, LstmState, LstmCellResult> {
  public:
   explicit LSTMCell(const LSTMCellOptions& options) : RecurrentCell("LSTMCell", 4, options) {}
   LSTMCell(std::int64_t input_size, std::int64_t hidden_size)
@@ -287,3 +321,15 @@ class LSTMCell : public RecurrentCell<LSTMCell, LSTMCellOptions, LstmState> {
 };
 
 }  // namespace ocl::nn
+
+// Both decompose as tuples.
+template <class State>
+struct std::tuple_size<ocl::nn::RecurrentResult<State>> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I, class State>
+struct std::tuple_element<I, ocl::nn::RecurrentResult<State>>
+    : std::tuple_element<I, std::tuple<ocl::Tensor, typename ocl::nn::RecurrentResult<State>::States>> {};
+template <>
+struct std::tuple_size<ocl::nn::LstmCellResult> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I>
+struct std::tuple_element<I, ocl::nn::LstmCellResult>
+    : std::tuple_element<I, std::tuple<ocl::Tensor, ocl::Tensor>> {};

@@ -10,9 +10,9 @@ using dlprim::concat;
 using dlprim::require;
 
 /** A group's options, which are the optimizer's own. */
-class GroupOptions : public NamedValues {
+class OwnOptions : public NamedValues {
  public:
-  explicit GroupOptions(Options& options) : options_(options) {}
+  explicit OwnOptions(Options& options) : options_(options) {}
   bool has(const char* name) const override { return options_.has(name); }
   Value get(const char* name) const override { return options_.get(name); }
   void set(const char* name, Value value) override { options_.set(name, std::move(value)); }
@@ -88,7 +88,7 @@ void LRScheduler::step_to(double epoch) {
 Groups LRScheduler::groups() const {
   Groups groups;
   for (ParameterGroup& group : optimizer_.param_groups())
-    groups.push_back(std::make_unique<GroupOptions>(group.options));
+    groups.push_back(std::make_unique<OwnOptions>(group.options));
   return groups;
 }
 

@@ -17,10 +17,23 @@ struct ParameterState {
   std::map<std::string, Tensor> tensors;
 };
 
+/** The settings of a group, with libtorch's words for them: `group.options().set_lr(0.1)`. */
+struct GroupOptions : Options {
+  GroupOptions() = default;
+  GroupOptions(const Options& options) : Options(options) {}
+  GroupOptions& operator()() { return *this; }
+  const GroupOptions& operator()() const { return *this; }
+  double get_lr() const { return number("lr"); }
+  void set_lr(double lr) { set("lr", lr); }
+};
+
 /** Parameters that share their settings. */
 struct ParameterGroup {
   TensorList parameters;
-  Options options;
+  GroupOptions options;
+
+  TensorList& params() { return parameters; }
+  const TensorList& params() const { return parameters; }
 
   double number(const char* option) const { return options.number(option); }
 };

@@ -85,8 +85,8 @@ void clip_grads_with_norm_(const TensorList& parameters, double max_norm, const 
   });
 }
 
-Tensor clip_grad_norm_(const TensorList& parameters, double max_norm, double norm_type,
-                       bool error_if_nonfinite) {
+GradientNorm clip_grad_norm_(const TensorList& parameters, double max_norm, double norm_type,
+                             bool error_if_nonfinite) {
   const TensorList gradients = gradients_of(parameters);
   const Tensor norm = total_norm(gradients, norm_type, error_if_nonfinite);
   clip_grads_with_norm_(parameters, max_norm, norm);

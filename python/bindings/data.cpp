@@ -48,8 +48,8 @@ void bind_data(py::module_& parent) {
       [](const std::filesystem::path& path, const std::optional<ocl::Device>& device) {
         PythonUnlocked unlocked;
         ocl::Metadata metadata;
-        ocl::StateDict state = ocl::load(path, device_or_default(device), &metadata);
-        std::vector<std::pair<std::string, ocl::Tensor>>& tensors = state;
+        const ocl::StateDict state = ocl::load(path, device_or_default(device), &metadata);
+        std::vector<std::pair<std::string, ocl::Tensor>> tensors(state.begin(), state.end());
         return std::pair(std::move(tensors), std::move(metadata));
       },
       py::arg("path"), py::arg("device") = py::none());

@@ -76,6 +76,8 @@ TEST_F(DocumentationFolder, LibtorchsUsersFindTheirCalls) {
 #include "cpp_3.inc"
   EXPECT_TRUE(ocl::allclose(w.grad(), grads[0] + 3 * w * w));
 #include "cpp_4.inc"
+  EXPECT_EQ(y.sizes(), (ocl::Dims{1, 4, 2, 2}));
+#include "cpp_5.inc"
   EXPECT_EQ(layers(x).sizes(), (ocl::Dims{2, 8}));
   EXPECT_TRUE(weight.equal(net.out->weight));
   EXPECT_EQ(optimizer.state(net.out->weight).numbers.at("step"), 1);

@@ -30,7 +30,7 @@ void bind_utils(py::module_& parent) {
       "Multiplies the gradients by min(1, max_norm / (total_norm + 1e-6)).");
   m.def(
       "clip_grad_norm_",
-      [](const py::object& parameters, double max_norm, double norm_type, bool error_if_nonfinite) {
+      [](const py::object& parameters, double max_norm, double norm_type, bool error_if_nonfinite) -> Tensor {
         return utils::clip_grad_norm_(tensors_of(parameters), max_norm, norm_type, error_if_nonfinite);
       },
       py::arg("parameters"), py::arg("max_norm"), py::arg("norm_type") = 2.0,
