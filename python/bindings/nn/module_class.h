@@ -37,7 +37,11 @@ class PythonModule : public M, public py::trampoline_self_life_support {
   Tensor forward(const Tensor& x) override {
     const PythonLocked locked;
     const py::function written = own_override("forward");
-    return written ? forward_in_python(written, x) : M::forward(x);
+    if (written) return forward_in_python(written, x);
+    if constexpr (std::is_convertible_v<decltype(M::forward(x)), Tensor>)
+      return M::forward(x);
+    else  // an LSTM's gives several
+      return Module::forward(x);
   }
   Value call(const Arguments& arguments) override {
     const PythonLocked locked;
