@@ -136,6 +136,7 @@ _LATE = (
     "distributions",
     "export",
     "hub",
+    "library",
     "models",
     "multiprocessing",
     "overrides",
