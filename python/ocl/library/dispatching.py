@@ -101,3 +101,5 @@ def put_torch_names() -> None:
     """Puts PyTorch's names into ``ocl._C``, where a program finds them as those of ``torch._C``."""
     _C.DispatchKey, _C.DispatchKeySet = DispatchKey, DispatchKeySet
     _C._ExcludeDispatchKeyGuard = _ExcludeDispatchKeyGuard
+    _C._log_api_usage_once = lambda event: None  # nothing is reported
+    _C._get_tracing_state = lambda: None  # nothing is traced

@@ -47,7 +47,7 @@ def bert():
 
 
 def t5():
-    config = hf.T5Config(vocab_size=96, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4)
+    config = hf.T5Config(vocab_size=96, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, initializer_factor=1.5)
     config.decoder_start_token_id = 0
     inputs = {"input_ids": tokens(2, 12), "attention_mask": mask(2, 12), "labels": tokens(2, 7)}
     return hf.T5ForConditionalGeneration(config), inputs
