@@ -65,15 +65,18 @@ _ABSENT = {
 }
 # Names beside those that ocl's modules have.
 _BESIDE = {
-    "cuda": ("OpenCL devices have no graphs of CUDA and no allocators of a program's", "CUDAGraph MemPool graph"),
+    "cuda": (
+        "OpenCL devices have no graphs of CUDA and no allocators of a program's",
+        "CUDAGraph MemPool graph",
+    ),
 }
-_NAMES = {module: (reason, inner.split()) for reason, part in _ABSENT.items() for module, inner in part.items()}
+_NAMES = {
+    module: (reason, inner.split()) for reason, part in _ABSENT.items() for module, inner in part.items()
+}
 # Modules that have the names of one of ocl's besides.
 _BASES = {"distributed.tensor": "ocl.distributed.placements"}
 _PACKAGES = {module.rpartition(".")[0] for module in _NAMES}
 _OF_OCL = {"autograd", "distributed", "nn.attention"}
-
-
 
 
 class Dtype:

@@ -3,7 +3,6 @@
 from typing import Dict, List, Optional, Tuple, Union  # noqa: UP035  (PyTorch's names)
 
 
-
 class _OfOneOrSeveral:
     """Says of a parameter that a number stands for a list of numbers: TorchScript's annotation alone."""
 
@@ -13,4 +12,13 @@ class _OfOneOrSeveral:
 
 BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = _OfOneOrSeveral()
 
-__all__ = ["BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "List", "Optional", "Tuple", "Union"]
+__all__ = [
+    "BroadcastingList1",
+    "BroadcastingList2",
+    "BroadcastingList3",
+    "Dict",
+    "List",
+    "Optional",
+    "Tuple",
+    "Union",
+]

@@ -121,7 +121,9 @@ class OpOverloadPacket:
 
     def __getattr__(self, name: str) -> OpOverload:
         if name.startswith("_") or name not in self._overloads:
-            raise AttributeError(f"The underlying op of '{self._qualified_op_name}' has no overload name '{name}'")
+            raise AttributeError(
+                f"The underlying op of '{self._qualified_op_name}' has no overload name '{name}'"
+            )
         return self._overloads[name]
 
     def __repr__(self) -> str:
@@ -176,7 +178,9 @@ class _Ops(types.ModuleType):
         """
         path = os.fspath(path)
         if os.path.basename(os.path.dirname(path)) != "torchvision" or not _is_c_module(path):
-            raise OSError(f"{path} is compiled for PyTorch, and ocl, which stands for it here, cannot load it")
+            raise OSError(
+                f"{path} is compiled for PyTorch, and ocl, which stands for it here, cannot load it"
+            )
         from ocl.library import torchvision_operators
 
         torchvision_operators.define_all()

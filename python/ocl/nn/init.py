@@ -46,8 +46,6 @@ def normal_(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return _fill_with_normal_numbers(tensor, *args, **kwargs)
 
 
-
-
 def _by_generator(fill: Callable) -> Callable:
     """The function, which draws from a generator where one is given."""
 

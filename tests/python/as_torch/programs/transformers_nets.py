@@ -6,14 +6,11 @@ PyTorch draws the weights first (--draw) and computes in float64, too (--double)
 
 import argparse
 import inspect
-import sys
-import types
 
 import numpy as np
 import torch
 
-if "ocl" not in torch.__version__:  # torchvision's build for CUDA lacks its operators over PyTorch for CPUs
-    sys.modules.setdefault("torchvision._meta_registrations", types.ModuleType("none"))
+import torchvision_first  # noqa: F401
 import transformers as hf
 
 SMALL = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
@@ -47,7 +44,9 @@ def bert():
 
 
 def t5():
-    config = hf.T5Config(vocab_size=96, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, initializer_factor=1.5)
+    config = hf.T5Config(
+        vocab_size=96, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, initializer_factor=1.5
+    )
     config.decoder_start_token_id = 0
     inputs = {"input_ids": tokens(2, 12), "attention_mask": mask(2, 12), "labels": tokens(2, 7)}
     return hf.T5ForConditionalGeneration(config), inputs
