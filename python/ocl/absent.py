@@ -17,8 +17,8 @@ _WHOLE_TENSORS = (
     "a tensor lies on one device as a whole; ocl.distributed has groups of processes and their collectives"
 )
 _WHOLE_PARAMETERS = (
-    "parameters are not split over processes; nn.parallel.DistributedDataParallel trains with whole ones, and "
-    "distributed.optim.ZeroRedundancyOptimizer splits the state of the optimizer"
+    "parameters are not split over processes; nn.parallel.DistributedDataParallel trains with whole ones, "
+    "and distributed.optim.ZeroRedundancyOptimizer splits the state of the optimizer"
 )
 _FILES = (
     "DefaultLoadPlanner DefaultSavePlanner FileSystemReader FileSystemWriter HuggingFaceStorageReader "
@@ -51,15 +51,16 @@ _ABSENT = {
     "what backward needs stays on the device; utils.checkpoint computes it again instead": {
         "autograd.graph": "Node disable_saved_tensors_hooks save_on_cpu saved_tensors_hooks",
     },
-    "nn.functional.scaled_dot_product_attention takes a mask or a bias, and there is no attention of functions": {
+    "scaled_dot_product_attention takes a mask or a bias, and no attention takes functions": {
         "nn.attention.flex_attention": (
-            "AuxOutput AuxRequest BlockMask _DEFAULT_SPARSE_BLOCK_SIZE create_block_mask create_mask flex_attention"
+            "AuxOutput AuxRequest BlockMask _DEFAULT_SPARSE_BLOCK_SIZE create_block_mask create_mask "
+            "flex_attention"
         ),
     },
     "ocl.quantization.quantize_ quantizes weights, and there are no quantized activations": {
         "ao.quantization": (
-            "DeQuantStub QConfig QuantStub convert fuse_modules fuse_modules_qat get_default_qat_qconfig prepare "
-            "prepare_qat"
+            "DeQuantStub QConfig QuantStub convert fuse_modules fuse_modules_qat get_default_qat_qconfig "
+            "prepare prepare_qat"
         ),
     },
 }
@@ -114,7 +115,7 @@ class Device:
 
     def __enter__(self) -> NoReturn:
         raise NotImplementedError(
-            f"there are no tensors on the device {self.type!r}: ocl.shapes_only() gives shapes without elements"
+            f"there are no tensors on the device {self.type!r}; ocl.shapes_only() gives shapes alone"
         )
 
     def __exit__(self, *raised: Any) -> None:

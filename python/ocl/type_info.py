@@ -7,7 +7,7 @@ from ocl.late_numpy import np
 
 __all__ = ["finfo", "iinfo"]
 
-# (bits, eps, max, min, smallest normal, resolution) of dtypes that NumPy does not have. No tensor has 8 bits here.
+# (bits, eps, max, min, smallest normal, resolution) of dtypes that NumPy does not have.
 _BFLOAT16_MAX = (2 - 2.0**-7) * 2.0**127
 _LIMITS = {
     "bfloat16": (16, 2.0**-7, _BFLOAT16_MAX, -_BFLOAT16_MAX, 2.0**-126, 0.01),

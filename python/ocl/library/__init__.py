@@ -6,8 +6,8 @@
 
     scaled.register_autograd(lambda ctx, g: (g * ctx.factor, None), setup_context=keep_factor)
 
-Afterwards ``scaled(x, 2.0)`` and, under ``as_torch()``, ``torch.ops.mylib.scaled(x, 2.0)`` call it. All devices
-are OpenCL devices: a kernel of any device type serves them. A fake function gives the result within
+Afterwards ``scaled(x, 2.0)`` calls it, and under ``as_torch()`` ``torch.ops.mylib.scaled(x, 2.0)`` does. All
+devices are OpenCL devices: a kernel of any device type serves them. A fake function gives the result within
 ``ocl.shapes_only()``.
 """
 
@@ -186,7 +186,9 @@ def register_autograd(
 
 
 def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Any = None) -> None:
-    """The dtype that the operator takes its floating tensors in under autocast. (torch.library.register_autocast)"""
+    """The dtype that the operator takes its floating tensors in under autocast.
+    (torch.library.register_autocast)
+    """
     from ocl.amp.autocast_mode import autocast
     from ocl.func.trees import mapped
 
@@ -249,10 +251,10 @@ def custom_op(
     schema: str | None = None,
     tags: Any = None,
 ) -> Any:
-    """Makes a function the operator ``namespace::name``; a decorator without ``fn``. (torch.library.custom_op)
+    """Makes a function the operator ``namespace::name``; a decorator without ``fn``.
 
     Its annotations say the schema where none is given. Results carry gradients once ``register_autograd`` is
-    called; before, backward raises RuntimeError.
+    called; before, backward raises RuntimeError. (torch.library.custom_op)
     """
 
     def make(function: Callable) -> CustomOpDef:

@@ -78,8 +78,8 @@ class OpOverload:
             if key in self.kernels:
                 return self.kernels[key](*args, **by_keyword)
         raise NotImplementedError(
-            f"Could not run '{self.name()}': no kernel in Python is registered for OpenCL devices, and kernels "
-            "that are compiled for PyTorch cannot be loaded"
+            f"Could not run '{self.name()}': no kernel in Python is registered for OpenCL devices, and "
+            "kernels that are compiled for PyTorch cannot be loaded"
         )
 
     def _recorded(self, args: tuple, by_keyword: dict[str, Any]) -> Any:
@@ -99,8 +99,8 @@ class OpOverload:
             def backward(ctx: Any, *gradients: Any) -> Any:
                 if operator._backward is None:
                     raise RuntimeError(
-                        f"Trying to backward through {operator.name()} but no autograd formula was registered. "
-                        "Please use register_autograd to add one."
+                        f"Trying to backward through {operator.name()} but no autograd formula was "
+                        "registered. Please use register_autograd to add one."
                     )
                 return operator._backward(ctx, *gradients)
 
@@ -150,8 +150,8 @@ class _Namespace(types.ModuleType):
     def __getattr__(self, name: str) -> OpOverloadPacket:
         if name.startswith("__") or name not in self._packets:
             raise AttributeError(
-                f"'_OpNamespace' '{self._short}' object has no attribute '{name}': ocl knows the operators that "
-                "the program defines by torch.library, and those of torchvision"
+                f"'_OpNamespace' '{self._short}' object has no attribute '{name}': ocl knows the operators "
+                "that the program defines by torch.library, and those of torchvision"
             )
         return self._packets[name]
 
@@ -160,7 +160,7 @@ class _Namespace(types.ModuleType):
 
 
 class _Ops(types.ModuleType):
-    """What torch.ops is: a namespace for each library that defines operators."""
+    """A namespace for each library that defines operators, as torch.ops."""
 
     def __init__(self) -> None:
         super().__init__("torch.ops", "Operators that programs define by torch.library.")
@@ -173,8 +173,8 @@ class _Ops(types.ModuleType):
         return self._namespaces.setdefault(name, _Namespace(name, {}))
 
     def load_library(self, path: str | os.PathLike) -> None:
-        """Takes up torchvision's operators where the file is torchvision's; OSError for other files, which are
-        compiled for PyTorch. (torch.ops.load_library)
+        """Takes up torchvision's operators where the file is torchvision's; OSError for other files, which
+        are compiled for PyTorch. (torch.ops.load_library)
         """
         path = os.fspath(path)
         if os.path.basename(os.path.dirname(path)) != "torchvision" or not _is_c_module(path):

@@ -1,4 +1,4 @@
-"""What an operator takes: the schemas that torch.library reads and writes."""
+"""Schemas say the arguments of operators, as torch.library reads and writes them."""
 
 from __future__ import annotations
 

@@ -54,7 +54,8 @@ _REFUSED = (
     f"_roi_pool_backward(Tensor grad, Tensor rois, Tensor argmax, {_POOL}, {_PICTURES}) -> Tensor",
     f"_ps_roi_align_backward(Tensor grad, Tensor rois, Tensor channel_mapping, {_POOL}, int sampling_ratio, "
     f"{_PICTURES}) -> Tensor",
-    f"_ps_roi_pool_backward(Tensor grad, Tensor rois, Tensor channel_mapping, {_POOL}, {_PICTURES}) -> Tensor",
+    f"_ps_roi_pool_backward(Tensor grad, Tensor rois, Tensor channel_mapping, {_POOL}, {_PICTURES}) "
+    "-> Tensor",
     f"_deform_conv2d_backward(Tensor grad, {_DEFORM}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
 )
 
@@ -62,8 +63,8 @@ _REFUSED = (
 def _refusing(name: str):
     def refuse(*args: object, **kwargs: object) -> NoReturn:
         raise NotImplementedError(
-            f"torchvision::{name} is compiled for PyTorch, and ocl, which stands for it here, has no operator of "
-            "the kind: of torchvision's it has nms and roi_align"
+            f"torchvision::{name} is compiled for PyTorch, and ocl, which stands for it here, has no such "
+            "operator: of torchvision's it has nms and roi_align"
         )
 
     return refuse

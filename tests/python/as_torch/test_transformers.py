@@ -18,8 +18,8 @@ GENERATE, TRAIN = ("gpt2", "llama", "t5"), ("gpt2", "bert")
 
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(n, marks=pytest.mark.slow) for n in OTHERS)])
 def test_nets_give_the_numbers_of_pytorch(name, tmp_path):
-    """Results and gradients are at most 4 times as far from float64 as PyTorch's float32; generated tokens are
-    the same, and so are the losses of five steps of AdamW."""
+    """Results and gradients are at most 4 times as far from float64 as PyTorch's float32. Generated tokens
+    are the same, and so are the losses of five steps of AdamW."""
     weights = ("--weights", tmp_path / "weights.npz")
     run("transformers_nets.py", name, *weights, "--write", tmp_path / "theirs.npz", "--draw", over_ocl=False)
     run("transformers_nets.py", name, *weights, "--write", tmp_path / "ours.npz", over_ocl=True)

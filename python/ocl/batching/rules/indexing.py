@@ -169,9 +169,9 @@ def _moves_to_front(items: list) -> bool:
 
 
 _NUMBERS = (
-    "vmap: It looks like you're calling .item() on a Tensor: an index without dimensions is read as a number, and "
-    "x[i] is a view of an x that all examples share. Use x.index_select(dim, i), or give x to the function as a "
-    "batched argument"
+    "vmap: It looks like you're calling .item() on a Tensor: an index without dimensions is read as a "
+    "number, and x[i] is a view of an x that all examples share. Use x.index_select(dim, i), or give x to "
+    "the function as a batched argument"
 )
 
 

@@ -1,5 +1,5 @@
-"""To be imported before torchvision. Its build for CUDA lacks its operators over PyTorch for CPUs, and is imported
-without what needs them. Over ocl it is imported as it is.
+"""To be imported before torchvision. Its build for CUDA lacks its operators over PyTorch for CPUs, and is
+imported without what needs them. Over ocl it is imported as it is.
 """
 
 import sys

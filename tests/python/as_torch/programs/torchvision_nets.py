@@ -9,8 +9,9 @@ import zlib
 
 import numpy as np
 import torch
-
 import torchvision_first  # noqa: F401  (before torchvision)
+
+# isort: split
 import torchvision
 
 OPTIONS = {

@@ -5,8 +5,9 @@ import sys
 
 import numpy as np
 import torch
-
 import torchvision_first
+
+# isort: split
 import torchvision
 from PIL import Image
 from torchvision import transforms, tv_tensors

@@ -9,8 +9,9 @@ import inspect
 
 import numpy as np
 import torch
-
 import torchvision_first  # noqa: F401
+
+# isort: split
 import transformers as hf
 
 SMALL = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
