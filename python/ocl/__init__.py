@@ -136,6 +136,7 @@ _LATE = (
     "distributions",
     "export",
     "hub",
+    "library",
     "models",
     "multiprocessing",
     "overrides",
@@ -152,6 +153,7 @@ _LATE = (
 _OPTIONAL = ("onnx",)  # needs a package of its own, so that dir() does not list it
 # Names of PyTorch's that few programs ask for, and the modules that have them.
 _LATE_NAMES = {
+    "_sample_dirichlet": "distributions.gamma_family",
     "compile": "compiling",
     "TypedStorage": "storages",
     "UntypedStorage": "storages",

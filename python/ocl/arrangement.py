@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
@@ -91,6 +93,21 @@ def atleast_3d(*tensors: Tensor | Sequence[Tensor]) -> Tensor | tuple[Tensor, ..
 
 
 @takes_numpy_names
+def _of_sections_or_indices(function: Callable) -> Callable:
+    """The function, whose number of parts or indices may have the name of its kind, as those of PyTorch's
+    overloads."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for name in ("sections", "indices", "tensor_indices_or_sections"):
+            if name in kwargs and "indices_or_sections" not in kwargs:
+                kwargs["indices_or_sections"] = kwargs.pop(name)
+        return function(*args, **kwargs)
+
+    return called
+
+
+@_of_sections_or_indices
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -136,16 +153,19 @@ def _split(name: str, input: Tensor, given: int | Sequence[int], least_rank: int
     return tensor_split(input, given, dim)
 
 
+@_of_sections_or_indices
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Parts along the second dimension, those of a vector along its only one. (torch.hsplit)"""
     return _split("hsplit", input, indices_or_sections, 1, 0 if input.ndim == 1 else 1)
 
 
+@_of_sections_or_indices
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Parts along the first of at least two dimensions. (torch.vsplit)"""
     return _split("vsplit", input, indices_or_sections, 2, 0)
 
 
+@_of_sections_or_indices
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Parts along the third of at least three dimensions. (torch.dsplit)"""
     return _split("dsplit", input, indices_or_sections, 3, 2)

@@ -19,9 +19,11 @@ from collections.abc import Callable
 from typing import Any
 
 import ocl
-from ocl import _C, device_names, torch_modules
+from ocl import _C, absent, device_names, torch_modules
 from ocl._C import Tensor
 from ocl._C._nn import Module
+from ocl.library import dispatching
+from ocl.library.operators import ops
 from ocl.overriding.arming import watch_refusals
 from ocl.overriding.asking import Asked
 from ocl.overriding.classes import put_torch_names
@@ -35,8 +37,8 @@ _MARK = "_is_ocl"
 class _Loader(importlib.abc.Loader):
     """Gives a module of ocl's, which stays what it is, under a name of torch's."""
 
-    def __init__(self, own_name: str) -> None:
-        self._own_name = own_name
+    def __init__(self, own_name: str, name: str) -> None:
+        self._own_name, self._name = own_name, name
 
     def create_module(self, spec: Any) -> types.ModuleType:
         module = importlib.import_module(self._own_name)
@@ -45,6 +47,17 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         module.__spec__, module.__loader__ = self._own
+        absent.complete(self._name, module)
+
+
+class _AbsentLoader(importlib.abc.Loader):
+    """Gives a module whose names refuse to be used."""
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        return absent.module_of(spec.name.removeprefix("torch."))
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -54,6 +67,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         if not fullname.startswith("torch."):
             return None
         name = fullname.removeprefix("torch.")
+        if absent.is_absent(name):
+            return importlib.machinery.ModuleSpec(fullname, _AbsentLoader(), is_package=True)
         own_name = torch_modules.module_with_the_names_of(name) or f"ocl.{name}"
         try:
             found = importlib.util.find_spec(own_name)
@@ -64,9 +79,8 @@ class _Finder(importlib.abc.MetaPathFinder):
                 f"no module named {fullname!r}: ocl, which stands for torch here, has no {own_name}",
                 name=fullname,
             )
-        return importlib.machinery.ModuleSpec(
-            fullname, _Loader(own_name), is_package=found.submodule_search_locations is not None
-        )
+        is_package = found.submodule_search_locations is not None or absent.holds_absent(name)
+        return importlib.machinery.ModuleSpec(fullname, _Loader(own_name, name), is_package=is_package)
 
 
 class _Torch(types.ModuleType):
@@ -77,14 +91,18 @@ class _Torch(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module 'torch' has no attribute {name!r}")
+        if name in absent.dtypes:
+            return absent.dtypes[name]
+        own_name = torch_modules.module_with_the_names_of(name)
         try:
-            value = getattr(ocl, name)
+            value = importlib.import_module(own_name) if own_name else getattr(ocl, name)
         except AttributeError:
             raise AttributeError(
                 f"module 'torch' has no attribute {name!r}: ocl, which stands for it here, does not have it"
             ) from None
         if isinstance(value, types.ModuleType):
             sys.modules.setdefault(f"torch.{name}", value)
+            absent.complete(name, value)
         elif _takes_device(value):
             value = value.calling(_with_names) if isinstance(value, Asked) else _with_names(value)
         self.__dict__[name] = value
@@ -104,6 +122,8 @@ class _Torch(types.ModuleType):
 
 class _DeviceMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if "meta" in (args or kwargs.values()):
+            return absent.Device("meta")
         translated = [device_names.translated(args[0])] if args else []
         kwargs = {key: device_names.translated(value) for key, value in kwargs.items()}
         if len(args) == 2 and args[0] == "cuda":
@@ -111,7 +131,7 @@ class _DeviceMeta(type):
         return _C.device(*translated, *args[1:], **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, _C.device)
+        return isinstance(instance, (_C.device, absent.Device))
 
 
 class _Device(metaclass=_DeviceMeta):
@@ -202,12 +222,13 @@ def as_torch() -> types.ModuleType:
     torch = _Torch("torch", ocl.__doc__)
     torch.__path__, torch.__package__ = [], "torch"
     torch.__spec__ = importlib.machinery.ModuleSpec("torch", None, is_package=True)
-    torch.device = _Device
-    sys.modules["torch"] = torch
+    torch.device, torch.ops = _Device, ops
+    sys.modules["torch"], sys.modules["torch.ops"] = torch, ops
     sys.meta_path.insert(0, _Finder())
     _translate_names()
     watch_refusals()
     put_torch_names()
+    dispatching.put_torch_names()
     return torch
 
 

@@ -2,10 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
+from urllib.parse import urlparse
 
-__all__ = ["get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
+try:
+    from tqdm import tqdm
+except ImportError:
+
+    class tqdm(contextlib.AbstractContextManager):  # noqa: N801  (PyTorch's name)
+        """The progress of a loop, of which nothing is shown: the package tqdm is not installed."""
+
+        def __init__(self, iterable: Iterable = (), **options: Any) -> None:
+            self._iterable = iterable
+
+        def __iter__(self) -> Iterator:
+            return iter(self._iterable)
+
+        def __exit__(self, *raised: Any) -> None:
+            pass
+
+        def update(self, n: float = 1) -> None:
+            """Nothing."""
+
+        def close(self) -> None:
+            """Nothing."""
+
+
+__all__ = [
+    "download_url_to_file",
+    "get_dir",
+    "help",
+    "list",
+    "load",
+    "load_state_dict_from_url",
+    "load_url",
+    "set_dir",
+    "tqdm",
+    "urlparse",
+]
+
+# The beginning of a file's hash in its name. (torch.hub.HASH_REGEX)
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 _chosen: str | None = None
 
@@ -50,3 +91,11 @@ def help(github: str, model: str, *args: Any, **kwargs: Any) -> NoReturn:  # noq
 def load_state_dict_from_url(url: str, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises NotImplementedError: weights are read from files."""
     _refuse("load_state_dict_from_url", f"download {url} yourself, and read the file by ocl.load(path)")
+
+
+load_url = load_state_dict_from_url
+
+
+def download_url_to_file(url: str, dst: str | os.PathLike, *args: Any, **kwargs: Any) -> NoReturn:
+    """Raises NotImplementedError: nothing is loaded from the network."""
+    _refuse("download_url_to_file", f"download {url} yourself")

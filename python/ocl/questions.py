@@ -103,3 +103,7 @@ def _new(self: Tensor, *args: Any) -> Tensor:
 _as_type.__name__, _new.__name__, _data_ptr.__name__ = "type", "new", "data_ptr"
 Tensor.type, Tensor.new, Tensor.data_ptr = _as_type, _new, _data_ptr
 Tensor.is_cuda = property(lambda self: False, doc="False: the device is an OpenCL device. (torch.Tensor)")
+for _kind in ("meta", "mkldnn", "mps", "nested", "quantized", "xla", "xpu"):
+    setattr(
+        Tensor, f"is_{_kind}", property(lambda self: False, doc="False: there are no tensors of this kind.")
+    )

@@ -19,11 +19,17 @@ _SPLIT = {
 }
 _LEADS_TO = {
     **{f"{package}.{part}": package for package, parts in _SPLIT.items() for part in parts.split()},
+    "_custom_ops": "library",
+    "_library": "library",
+    "_ops": "library.operators",
     "_tensor": "",
     "cuda.amp.autocast_mode": "amp.autocast_mode",
     "cuda.amp.grad_scaler": "amp.grad_scaler",
+    "distributed.tensor.placement_types": "distributed.placements",
     "functional": "",
     "multiprocessing.spawn": "multiprocessing",
+    "onnx": "torch_onnx",
+    **{f"onnx.{part}": f"torch_onnx.{part}" for part in ("operators", "symbolic_helper", "symbolic_opset11")},
     "utils.data._utils": "utils.data",
     "utils.data._utils.collate": "utils.data.collate",
     "utils.model_zoo": "hub",

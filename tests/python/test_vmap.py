@@ -319,6 +319,23 @@ def test_products_with_hessians():
     check(run, drawn(4, 3), drawn(4, 3))
 
 
+def test_a_batched_number_as_an_index_of_a_shared_tensor():
+    """Nothing says the value of the first example: it is refused as PyTorch's, or taken as a tensor."""
+    from ocl._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+
+    shared, places = ocl.arange(12.0).reshape(4, 3), ocl.tensor([2, 0, 1])
+    functions = (lambda i: shared[i], lambda i: shared[i, None], lambda i: shared[1, i])
+    for function in functions:
+        with pytest.raises(RuntimeError, match=re.escape(".item() on a Tensor")):
+            vmap(function)(places)
+    rows = shared.numpy()[[2, 0, 1]]
+    with TransformGetItemToIndex():
+        np.testing.assert_array_equal(vmap(functions[0])(places).numpy(), rows)
+        np.testing.assert_array_equal(vmap(functions[2])(places).numpy(), [5.0, 3.0, 4.0])
+    own = ocl.stack([shared] * 3)
+    np.testing.assert_array_equal(vmap(lambda x, i: x[i])(own, places).numpy(), rows)
+
+
 def test_indexing_and_embeddings():
     def run(lib, x, i, table):
         f = lib.func.vmap

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ocl._dynamo import config
-from ocl.compiler import allow_in_graph, disable, is_compiling, reset
+from ocl.compiler import allow_in_graph, assume_constant_result, disable, is_compiling, reset
 
 __all__ = [
     "allow_in_graph",
+    "assume_constant_result",
     "config",
     "disable",
     "graph_break",
     "is_compiling",
     "mark_dynamic",
     "mark_static",
+    "mark_static_address",
     "maybe_mark_dynamic",
     "reset",
 ]
@@ -33,3 +35,7 @@ maybe_mark_dynamic = mark_dynamic
 
 def mark_static(t: Any, index: Any = None) -> None:
     """Nothing: every size may change. (torch._dynamo.mark_static)"""
+
+
+def mark_static_address(t: Any, guard: bool = True) -> None:
+    """Nothing: every tensor may move. (torch._dynamo.mark_static_address)"""

@@ -9,12 +9,13 @@ from typing import Any
 
 from ocl import _C, accelerator, device_names, host_random
 from ocl.cuda import amp
-from ocl.cuda.streams import Event, Stream, current_stream, default_stream, stream
+from ocl.cuda.streams import Event, Stream, StreamContext, current_stream, default_stream, stream
 
 __all__ = [
     "Event",
     "OutOfMemoryError",
     "Stream",
+    "StreamContext",
     "amp",
     "current_device",
     "current_stream",
@@ -32,6 +33,7 @@ __all__ = [
     "ipc_collect",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
     "manual_seed",
     "manual_seed_all",
@@ -97,6 +99,11 @@ def device_count() -> int:
 def is_initialized() -> bool:
     """False. After as_torch(), as is_available()."""
     return is_available()
+
+
+def is_current_stream_capturing() -> bool:
+    """False: there are no graphs of CUDA."""
+    return False
 
 
 def init() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
 from typing import Any
 
 from ocl import accelerator
 
-__all__ = ["Event", "Stream", "current_stream", "default_stream", "stream"]
+__all__ = ["Event", "Stream", "StreamContext", "current_stream", "default_stream", "stream"]
 
 
 class Stream:
@@ -75,7 +74,16 @@ def current_stream(device: Any = None) -> Stream:
 default_stream = current_stream
 
 
-@contextlib.contextmanager
-def stream(stream: Stream | None) -> Iterator[None]:
+class StreamContext(contextlib.AbstractContextManager):
+    """Changes nothing inside ``with``."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+
+    def __exit__(self, *raised: Any) -> None:
+        pass
+
+
+def stream(stream: Stream | None) -> StreamContext:
     """Changes nothing inside."""
-    yield
+    return StreamContext(stream)

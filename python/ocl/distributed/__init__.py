@@ -36,6 +36,7 @@ from .collectives import (
 from .groups import (
     destroy_process_group,
     get_backend,
+    get_process_group_ranks,
     get_rank,
     get_world_size,
     group,
@@ -63,6 +64,7 @@ __all__ = [
     "destroy_process_group",
     "gather",
     "get_backend",
+    "get_process_group_ranks",
     "get_rank",
     "get_world_size",
     "group",

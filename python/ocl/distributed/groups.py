@@ -11,6 +11,7 @@ from ocl._C._distributed import DistBackendError, ProcessGroup
 __all__ = [
     "destroy_process_group",
     "get_backend",
+    "get_process_group_ranks",
     "get_rank",
     "get_world_size",
     "group",
@@ -214,6 +215,11 @@ def get_world_size(group=None):
     if group is GroupMember.NON_GROUP_MEMBER:
         return -1
     return of(group, "get_world_size").size()
+
+
+def get_process_group_ranks(group):
+    """The numbers in ``group.WORLD`` of the group's processes, in the order of the group; of None all."""
+    return of(group, "get_process_group_ranks").global_ranks()
 
 
 def get_backend(group=None):

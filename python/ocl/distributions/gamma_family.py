@@ -275,3 +275,14 @@ class FisherSnedecor(Distribution):
         ratio = self.df1 / self.df2
         constants = (half1 + half2).lgamma() - half1.lgamma() - half2.lgamma() + half1 * ratio.log()
         return constants + (half1 - 1) * value.log() - (half1 + half2) * (ratio * value).log1p()
+
+
+def _sample_dirichlet(input: _C.Tensor, generator: _C.Generator | None = None) -> _C.Tensor:
+    """Draws for each row of concentrations numbers that sum to 1. NotImplementedError for a generator.
+    (torch._sample_dirichlet)
+    """
+    if generator is not None:
+        raise NotImplementedError(
+            "_sample_dirichlet: draws from the devices' stream alone; generator must be None"
+        )
+    return log_gamma(input.detach(), input.shape).softmax(-1)

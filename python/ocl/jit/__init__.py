@@ -65,6 +65,9 @@ def script_if_tracing(fn: Function) -> Function:
     return fn
 
 
+_script_if_tracing = script_if_tracing
+
+
 def trace(func: Function, example_inputs: Any = None, *args: Any, **options: Any) -> Function:
     """The function or module itself, after one call with the example inputs. (torch.jit.trace)
 

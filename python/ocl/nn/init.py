@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ocl import _C
-from ocl._C import Generator, Tensor
+from ocl._C import ArgumentTypeError, Generator, Tensor
 from ocl.late_numpy import np
 
 globals().update({name: value for name, value in vars(_C._nn._init).items() if not name.startswith("_")})
@@ -45,6 +45,39 @@ def normal_(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return tensor
     return _fill_with_normal_numbers(tensor, *args, **kwargs)
 
+
+def _by_generator(fill: Callable) -> Callable:
+    """The function, which draws from a generator where one is given."""
+
+    @functools.wraps(fill)
+    def filled(tensor: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+        if generator is None:
+            return fill(tensor, *args, **kwargs)
+        if not isinstance(generator, Generator):
+            raise ArgumentTypeError(
+                f"{fill.__name__}: expected an ocl.Generator as generator, got {type(generator).__name__}"
+            )
+        before = _C.get_rng_state()
+        _C.set_rng_state(generator.get_state())
+        try:
+            return fill(tensor, *args, **kwargs)
+        finally:
+            generator.set_state(_C.get_rng_state())
+            _C.set_rng_state(before)
+
+    return filled
+
+
+for _name in (
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "trunc_normal_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+):
+    globals()[_name] = _by_generator(globals()[_name])
 
 __all__ = [name for name in dir(_C._nn._init) if not name.startswith("_")]
 __all__ += ["dirac_", "orthogonal_", "sparse_"]

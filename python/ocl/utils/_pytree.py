@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = [
+    "MappingKey",
+    "SUPPORTED_NODES",
+    "NodeDef",
     "TreeSpec",
+    "register_pytree_node",
     "tree_all",
     "tree_any",
     "tree_flatten",
@@ -46,12 +50,67 @@ class TreeSpec(namedtuple("TreeSpec", ["type", "context", "children_specs"])):
 _LEAF = TreeSpec(None, None, ())
 
 
+class NodeDef(NamedTuple):
+    """How a class that was registered comes apart, and together again."""
+
+    type: type
+    flatten_fn: Callable[[Any], tuple[list, Any]]
+    unflatten_fn: Callable[[Iterable, Any], Any]
+    flatten_with_keys_fn: Callable | None = None
+
+
+# The classes that programs registered.
+SUPPORTED_NODES: dict[type, NodeDef] = {}
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[list, Any]],
+    unflatten_fn: Callable[[Iterable, Any], Any],
+    *,
+    flatten_with_keys_fn: Callable | None = None,
+    **serialization: Any,
+) -> None:
+    """Has objects of a class be nests: ``flatten_fn`` gives their entries and a context, of which
+    ``unflatten_fn`` makes them again. ValueError for a class that is a nest already.
+
+    (torch.utils._pytree.register_pytree_node; forms are not written to files, so that ``serialization`` is
+    not read)
+    """
+    if cls in SUPPORTED_NODES or cls in _BUILTINS:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+
+
+_register_pytree_node = register_pytree_node
+
+
+class MappingKey(NamedTuple):
+    """The place of a dict's entry."""
+
+    key: Any
+
+
+def _dict_flatten(d: dict) -> tuple[list, list]:
+    return list(d.values()), list(d)
+
+
+def _dict_flatten_with_keys(d: dict) -> tuple[list[tuple[MappingKey, Any]], list]:
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+def _dict_unflatten(values: Iterable, context: list) -> dict:
+    return dict(zip(context, values, strict=True))
+
+
 def _is_namedtuple(tree: Any) -> bool:
     return isinstance(tree, tuple) and hasattr(tree, "_fields")
 
 
 def _entries(tree: Any) -> tuple[Iterable[Any], Any]:
     """The entries of one level, and what it takes to make it again."""
+    if type(tree) in SUPPORTED_NODES:
+        return SUPPORTED_NODES[type(tree)].flatten_fn(tree)
     if isinstance(tree, dict):
         factory = tree.default_factory if isinstance(tree, defaultdict) else None
         return tree.values(), (factory, tuple(tree))
@@ -59,6 +118,8 @@ def _entries(tree: Any) -> tuple[Iterable[Any], Any]:
 
 
 def _made(kind: type, context: Any, entries: list) -> Any:
+    if kind in SUPPORTED_NODES:
+        return SUPPORTED_NODES[kind].unflatten_fn(entries, context)
     if issubclass(kind, dict):
         factory, keys = context
         pairs = zip(keys, entries, strict=True)
@@ -69,10 +130,10 @@ def _made(kind: type, context: Any, entries: list) -> Any:
 
 
 def tree_flatten(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list, TreeSpec]:
-    """The leaves from left to right, and the form. Nests are of tuples, lists, dicts, deques and
-    namedtuples; everything else is a leaf, None and subclasses of these too.
+    """The leaves from left to right, and the form. Nests are of tuples, lists, dicts, deques,
+    namedtuples and classes that were registered; everything else is a leaf, None and subclasses of these too.
     """
-    is_nest = type(tree) in _BUILTINS or _is_namedtuple(tree)
+    is_nest = type(tree) in _BUILTINS or type(tree) in SUPPORTED_NODES or _is_namedtuple(tree)
     if not is_nest or (is_leaf is not None and is_leaf(tree)):
         return [tree], _LEAF
     entries, context = _entries(tree)

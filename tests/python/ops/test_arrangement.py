@@ -71,6 +71,12 @@ def test_broadcasts_ranks_and_sizes():
     both(lambda lib, x: x.broadcast_to((2, 4, 3)), floats((4, 1)))
 
 
+@pytest.mark.parametrize("name", ["tensor_split", "hsplit", "vsplit", "dsplit"])
+def test_parts_by_the_names_of_overloads(name):
+    both(lambda lib, x: getattr(lib, name)(x, sections=2), floats((4, 4, 4)))
+    both(lambda lib, x: getattr(lib, name)(x, indices=[1, 3]), floats((4, 4, 4)))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("given", [1, 2, 3, 7, 0, (1, 3), (2, 2, -1), (3, 1), (9,), ()])
 @pytest.mark.parametrize("name", ["tensor_split", "hsplit", "vsplit", "dsplit"])

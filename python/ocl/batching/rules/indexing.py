@@ -168,6 +168,13 @@ def _moves_to_front(items: list) -> bool:
     return bool(tensors) and places[-1] - places[0] + 1 != len(places)
 
 
+_NUMBERS = (
+    "vmap: It looks like you're calling .item() on a Tensor: an index without dimensions is read as a "
+    "number, and x[i] is a view of an x that all examples share. Use x.index_select(dim, i), or give x to "
+    "the function as a batched argument"
+)
+
+
 @rule("index")
 def index(call: Call) -> Any:
     items = call["items"]
@@ -187,6 +194,10 @@ def index(call: Call) -> Any:
         return NotImplemented
     if not names_places:
         return source.tensor[performing.index_items(batched)]
+    if not isinstance(source, Batched) and all(
+        _rank(i) == 0 for i in items if isinstance(i, Tensor | Batched)
+    ):
+        raise RuntimeError(_NUMBERS)
     if isinstance(source, Batched):
         made = source.tensor[performing.index_items(batched)]
         places = [n for n, i in enumerate(items) if isinstance(i, Tensor | Batched | int)]

@@ -1,0 +1,32 @@
+"""Programs that import another library, in a process with PyTorch and in one with ocl in its place."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+PROGRAMS = Path(__file__).parent / "programs"
+ENVIRONMENT = {
+    **os.environ,
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+    "HF_HUB_OFFLINE": "1",
+}
+
+
+def run(program, *arguments, over_ocl):
+    """Runs a program of the folder, which must say at its end that it is done."""
+    command = [sys.executable, *(["-m", "ocl.as_torch"] if over_ocl else []), PROGRAMS / program, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=900)
+    assert done.returncode == 0 and done.stdout.endswith("DONE\n"), done.stderr[-4000:]
+
+
+def distance(values, truth):
+    return np.linalg.norm(values - truth) / max(np.linalg.norm(truth), np.finfo(np.float32).tiny)
+
+
+def is_as_near(ours, theirs, truth):
+    """Whether ours is at most 4 times as far from the truth as PyTorch's float32."""
+    return distance(ours, truth) <= 4 * distance(theirs, truth) + 2 * np.finfo(np.float32).eps
