@@ -401,8 +401,16 @@ def test_locations_of_safetensors(path, device):
 
 
 def test_code_of_files_is_never_run(path):
-    with pytest.raises(ValueError, match="weights_only"):
-        ocl.load(path, weights_only=False)
+    program = "import os, pickle\nclass Evil:\n    def __reduce__(self): return os.mkdir, ('never',)\n"
+    held = {}
+    exec(program, held)
+    torch.save({"x": torch.ones(2), "evil": held["Evil"]()}, path)
+    for weights_only in (True, False):
+        with pytest.raises(ocl.serialization.UnpicklingError, match="mkdir"):
+            ocl.load(path, weights_only=weights_only)
+    torch.save({"x": torch.ones(2), "epoch": 3}, path)
+    loaded = ocl.load(path, weights_only=False)
+    assert loaded["x"].tolist() == [1, 1] and loaded["epoch"] == 3
 
 
 WITHOUT_TORCH = """

@@ -72,15 +72,14 @@ def load(f: File, map_location: MapLocation = None, *, weights_only: bool = True
         map_location: the device that the tensors go to, whichever they were saved from; None is the default
             device. Also a dict from locations ("cuda:0") to devices, or a function of a buffer and its
             location that gives the buffer, moved or not, or None. Safetensors files have the location "cpu".
-        weights_only: must be True.
+        weights_only: False allows no more than True does. Programs that say it load what such files hold in
+            the most cases: tensors, numbers, texts and containers of them.
 
     Raises:
         OSError: it is missing, damaged, of another format or no regular file; the error names it.
         UnpicklingError: an OSError, and a pickle.UnpicklingError: a file of PyTorch's is damaged, or holds
             something that is not loaded from files.
     """
-    if not weights_only:
-        raise ValueError("load: weights_only=False would run code that the file holds, which is never done")
     source = source_of(f)
     placement = Placement(map_location)
     if torch_file.is_torch_file(source.content):
