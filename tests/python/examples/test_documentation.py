@@ -246,6 +246,7 @@ SETTINGS = {
     "docs/performance.md#0": profiled_step,
     "docs/pytorch.md#0": torch_net,
     "docs/pytorch.md#1": torch_graph,
+    "docs/troubleshooting.md#0": profiled_step,
 }
 
 
