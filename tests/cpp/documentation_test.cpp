@@ -5,7 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
+#include "autograd/export.h"
+#include "dlprim/dlprim.h"
 #include "nn/data/data_loader.h"
 #include "nn/data/image_datasets.h"
 #include "nn/data/transforms.h"
@@ -52,6 +55,32 @@ TEST_F(DocumentationFolder, LoadsPictures) {
   };
 #include "data_0.inc"
   EXPECT_EQ(steps, 1);
+}
+
+TEST(Documentation, ADatasetOfYourOwnIsLoaded) {
+  int steps = 0;
+  const auto step = [&](const ocl::Tensor& bits, const ocl::Tensor& labels) {
+    EXPECT_EQ(bits.shape(), (ocl::Shape{64, 10}));
+    EXPECT_TRUE(labels.equal(ocl::remainder(bits.sum(1), 2).to(ocl::kInt64)));
+    ++steps;
+  };
+#include "data_1.inc"
+  EXPECT_EQ(steps, 4);
+}
+
+TEST_F(DocumentationFolder, DlprimRunsAProgram) {
+  const auto net = ocl::models::create_model("resnet18", ocl::models::ModelOptions());
+  net->eval();
+  const ocl::Tensor x = ocl::zeros({1, 3, 224, 224});
+  ocl::Tensor expected;
+  {
+    const ocl::NoGradGuard no_grad;
+    const auto work = [&] { return ocl::NamedTensors{{"output", net->forward(x)}}; };
+    dlprim::save_program(ocl::export_program(work, {{"x", x}}), "resnet18.ocl");
+    expected = net->forward(x);
+  }
+#include "deploy_0.inc"
+  EXPECT_EQ(scores, expected.to_vector());
 }
 
 TEST_F(DocumentationFolder, LibtorchsUsersFindTheirCalls) {

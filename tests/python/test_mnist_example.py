@@ -132,7 +132,7 @@ def test_without_network_and_scikit_learn_one_line_says_what_to_do(monkeypatch):
 
     monkeypatch.setattr(session, "MNIST", unreachable)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(DownloadError, match="put the files into DIR, or install scikit-learn"):
+    with pytest.raises(DownloadError, match="into DIR, here by --data DIR, or install scikit-learn"):
         session.mnist_or_digits()
 
 

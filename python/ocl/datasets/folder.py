@@ -1,19 +1,24 @@
 """Files in folders, one folder a class."""
 
+import errno
 import os
 
 from .vision import VisionDataset
 
 __all__ = ["DatasetFolder", "IMG_EXTENSIONS", "ImageFolder", "default_loader", "find_classes", "make_dataset"]
 
+_LAYOUT = "FOLDER/CLASS/picture.png"
 IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
 
 def find_classes(directory):
     """The folders in a folder: (sorted names, number of each). FileNotFoundError where there is none."""
-    classes = sorted(entry.name for entry in os.scandir(directory) if entry.is_dir())
+    place = os.path.abspath(directory)
+    if not os.path.exists(place):
+        raise FileNotFoundError(errno.ENOENT, f"No such folder; expected {_LAYOUT}", place)
+    classes = sorted(entry.name for entry in os.scandir(place) if entry.is_dir())
     if not classes:
-        raise FileNotFoundError(f"Couldn't find any class folder in {directory}.")
+        raise FileNotFoundError(f"Couldn't find any class folder in {place}; expected {_LAYOUT}.")
     return classes, {name: number for number, name in enumerate(classes)}
 
 

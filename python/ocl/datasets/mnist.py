@@ -123,11 +123,16 @@ class MNIST(_ImageDataset):
             if path.exists():
                 return path
         if not may_download:
-            places = " or ".join(map(str, folders))
+            if not root.is_dir():
+                raise DatasetNotFoundError(f"{cls.__name__}: there is no folder {root.absolute()}")
+            places = " or ".join(str(folder.absolute()) for folder in folders)
             raise DatasetNotFoundError(f"{cls.__name__}: no file {name} or {name}.gz in {places}")
         path = folders[0] / f"{name}.gz"
         checksums = dict(cls.resources)
-        advice = f"put the {len(checksums)} files of {cls.__name__} into {path.parent}"
+        place = path.parent.absolute()
+        new = "" if place.is_dir() else ", a folder that does not exist yet"
+        files = f"the {len(checksums)} files of {cls.__name__}"
+        advice = f"put {files} into {place}{new}, or name their folder as `root`"
         download([mirror + path.name for mirror in cls.mirrors], path, checksums[path.name], advice)
         return path
 

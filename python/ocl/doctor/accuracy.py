@@ -12,7 +12,7 @@ from ocl.doctor.findings import Finding, fault, note, ok
 from ocl.doctor.problems import BESIDE, FAMILIES, Problem
 from ocl.doctor.references import Arrays
 
-__all__ = ["Outcome", "candidates", "check", "deviation", "findings", "forced"]
+__all__ = ["Outcome", "candidates", "check", "deviation", "findings", "forced", "refuses"]
 
 
 class Outcome(NamedTuple):
@@ -21,11 +21,15 @@ class Outcome(NamedTuple):
     family: str
     implementation: str
     problems: int
-    """How many it computed; 0 where it can take none."""
+    """How many it computed."""
     worst: float
     """The largest error, as a part of what is allowed."""
     fault: str
     """Empty where all is right."""
+    refused: bool = False
+    """The device lacks what the implementation needs, so that no problem can reach it."""
+    runs: tuple[str, ...] = ()
+    """The names of the problems that it computed, with their shapes and dtypes."""
 
 
 def deviation(problem: Problem, results: Arrays, prefix: str) -> tuple[float, str]:
@@ -70,6 +74,21 @@ def candidates(reasons: str) -> list[str]:
     return [words[0] for words in named if words[-1] != "cannot" and not {"barred", "refused"} & set(words)]
 
 
+def refuses(properties: dict[str, Any], implementation: str) -> bool:
+    """Whether a device can run an implementation for no problem: its name says what the implementation needs.
+
+    `properties`: those of ``ocl.get_device_properties``. Implementations with none of these words run
+    everywhere.
+    """
+    words = set(implementation.split("_"))
+    shape = properties["kernel_shape"]
+    if "cpu" in words:
+        return shape != "cpu"
+    if words & {"tensor", "warpgroup"}:  # NVIDIA's instructions
+        return shape != "simt" or "NVIDIA" not in properties["vendor"]
+    return bool(words & {"simt", "group"}) and shape != "simt"
+
+
 def takers(problem: Problem, device: Any) -> dict[str, list[str]]:
     """For each of a problem's families the implementations that can take some of its calls."""
     families: dict[str, list[str]] = {}
@@ -90,7 +109,10 @@ class Checker:
     """Runs problems with each implementation forced, family by family."""
 
     def __init__(self, device: Any, problems: list[Problem], progress: Callable[[str], None]) -> None:
+        import ocl
+
         self.device, self.problems, self.progress = device, problems, progress
+        self._properties = ocl.get_device_properties(device)
         self.faulty: list[str] = []
         self._takers: dict[str, dict[str, list[str]]] = {}
 
@@ -118,7 +140,7 @@ class Checker:
         return forced in chosen if works_without else chosen[-1:] == [forced]
 
     def _checked(self, family: str, name: str) -> Outcome:
-        count, worst = 0, 0.0
+        runs, worst = [], 0.0
         for problem in self.problems:
             if family not in problem.kind.families or not self._can_take(problem, family, name):
                 continue
@@ -131,15 +153,17 @@ class Checker:
                     error = raised
             chosen = [(c.family, c.implementation) for c in recorded.choices]
             if error is not None and self._is_to_blame((family, name), chosen, problem):
-                return Outcome(family, name, count + 1, np.inf, f"{problem.name}: {first_line(error)}")
+                said = f"{problem.name}: {first_line(error)}"
+                return Outcome(family, name, len(runs) + 1, np.inf, said, runs=(*runs, problem.name))
             if error is not None or (family, name) not in chosen:
                 continue
-            count += 1
+            runs.append(problem.name)
             error, where = deviation(problem, results, FAMILIES[family])
             worst = max(worst, error)
             if error > 1:
-                return Outcome(family, name, count, worst, f"{problem.name}: {where}")
-        return Outcome(family, name, count, worst, "")
+                return Outcome(family, name, len(runs), worst, f"{problem.name}: {where}", runs=tuple(runs))
+        refused = not runs and refuses(self._properties, name)
+        return Outcome(family, name, len(runs), worst, "", refused, tuple(runs))
 
 
 def check(
@@ -170,7 +194,8 @@ def findings(outcomes: list[Outcome], barred: set[str]) -> list[Finding]:
         names, runs = ", ".join(o.implementation for o in right), sum(o.problems for o in right)
         worst = max(o.worst for o in right)
         text = f"{family}: {names} right in {runs} runs; largest error {worst:.2g} of what is allowed"
-        lines.insert(0, ok("results", text))
+        untried = [o.implementation for o in outcomes if not o.problems and not o.refused]
+        lines.insert(0, ok("results", f"{text}; not tried: {', '.join(untried)}" if untried else text))
     return lines
 
 

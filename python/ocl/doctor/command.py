@@ -135,10 +135,10 @@ def _doctor(options: argparse.Namespace, library_error: str) -> int:
     if device is not None:
         _check_device(device, options, out)
     report.overview = overview(not library_error)
-    out.end()
+    report.write()
     if options.json:
         print(report.as_json())
-    report.write()
+    out.end()
     return 1 if report.faults else 0
 
 
@@ -238,4 +238,4 @@ class _Output:
     def end(self) -> None:
         self._clear()
         if not self._is_silent:
-            print(self.report.summary())
+            print("\n".join(self.report.closing_lines()))

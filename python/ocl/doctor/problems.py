@@ -307,6 +307,7 @@ def _convolutions() -> list[Problem]:
         Problem("conv2d", (2, 32, 7, 7), (48, 32, 1, 1), is_quick=True),
         Problem("conv2d", (5, 12, 4, 4), (20, 12, 4, 4), is_quick=True),
         Problem("conv2d", (2, 16, 15, 13), (16, 1, 3, 3), padding=1, groups=16, is_quick=True),
+        Problem("conv2d", (2, 64, 14, 14), (64, 64, 3, 3), padding=1, is_quick=True),
         Problem("conv2d", (2, 24, 16, 16), (24, 1, 5, 5), padding=2, stride=2, groups=24),
         Problem("conv2d", (2, 3, 32, 32), (16, 3, 7, 7), stride=2, padding=3),
         Problem("conv2d", (3, 12, 11, 9), (18, 6, 3, 3), stride=2, padding=1, groups=2),
@@ -352,13 +353,15 @@ def _planes() -> list[Problem]:
             ((2, 5, 12, 14), 2, 2, 0, True),
             ((2, 5, 13, 11), 3, 2, 1, False),
             ((2, 4, 10, 10), 3, 1, 1, False),
-            ((3, 16, 7, 7), 7, 7, 0, False),
+            ((3, 16, 7, 7), 7, 7, 0, True),
         )
     ]
     return [
         *pools,
         Problem("batch_norm", (4, 8, 7, 9), (8,), (8,), is_quick=True),
-        Problem("batch_norm", (8, 16, 16, 16), (16,), (16,)),
+        Problem("batch_norm", (8, 5), (5,), (5,), is_quick=True),
+        Problem("batch_norm", (4, 6, 5, 3), (6,), (6,), channels_last=True, is_quick=True),
+        Problem("batch_norm", (8, 16, 16, 16), (16,), (16,), is_quick=True),
     ]
 
 

@@ -219,8 +219,8 @@ def batch_norm(
     eps: float = 1e-5,
     momentum: float = 0.1,
 ) -> Arrays:
-    """In training, of pictures; the running statistics were 0 and 1."""
-    axes, shape = (0, 2, 3), (1, -1, 1, 1)
+    """In training, of (N, C) or (N, C, H, W); the running statistics were 0 and 1."""
+    axes, shape = (0, *range(2, x.ndim)), (1, -1) + (1,) * (x.ndim - 2)
     normal, inverse = _normalized(x, axes, eps)
     result = normal * weight.reshape(shape) + bias.reshape(shape)
     g = upstream(result.shape)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:  # without a loader these do not import
     from ocl.doctor.accuracy import Outcome
     from ocl.doctor.speed import Speed
 
-__all__ = ["Report", "overview", "overview_lines"]
+__all__ = ["UNCHECKED", "Report", "overview", "overview_lines"]
+
+UNCHECKED = "not checked: pointwise operators, reductions, indexing (docs/fuzzing.md checks every operator)"
 
 
 def overview(has_library: bool) -> dict[str, Any]:
@@ -73,6 +75,7 @@ class Report:
         self.barred: list[str] = []
         self.is_quick = is_quick
         self.begun = datetime.datetime.now(datetime.timezone.utc)
+        self.path = path
         self._file: TextIO | None = None
         if path is not None:
             try:
@@ -89,6 +92,14 @@ class Report:
         if not self.faults:
             return f"no fault found{barred}"
         return f"{self.faults} fault{'s' if self.faults > 1 else ''} found{barred}"
+
+    def closing_lines(self) -> Iterable[str]:
+        """The lines that end the output."""
+        if self.outcomes:
+            yield UNCHECKED
+        if self.path is not None:
+            yield f"the report is in {self.path}: attach it to an issue about a fault or a wrong result"
+        yield self.summary()
 
     def add(self, finding: Finding) -> None:
         self.findings.append(finding)
@@ -124,7 +135,24 @@ class Report:
                 said = f"  WRONG: {outcome.fault}" if outcome.fault else ""
                 yield f"{name:<58} {outcome.problems:>8} {outcome.worst:>8.2g}{said}"
             else:
-                yield f"{name:<58} cannot run here"
+                yield f"{name:<58} {'cannot run here' if outcome.refused else 'not tried'}"
+        yield from self._runs()
+        if self.outcomes:
+            yield ""
+            yield UNCHECKED
+
+    def _runs(self) -> Iterable[str]:
+        """The problems with their shapes and dtypes, and what computed each."""
+        runs: dict[str, list[str]] = {}
+        for outcome in self.outcomes:
+            for problem in outcome.runs:
+                runs.setdefault(problem, []).append(f"{outcome.family}={outcome.implementation}")
+        if runs:
+            yield ""
+            yield "problem, with its shapes and dtype, and the implementations that ran it"
+        for problem, names in runs.items():
+            yield problem
+            yield f"    {', '.join(names)}"
 
     def as_json(self) -> str:
         everything = {

@@ -43,9 +43,10 @@ def mnist_or_digits(folder=None):
         return MNIST(folder, train=True, download=False), MNIST(folder, train=False, download=False)
     try:
         return MNIST(train=True), MNIST(train=False)
-    except DownloadError as error:
+    except DownloadError as reason:
+        error = f"{reason}, here by --data DIR"
         if importlib.util.find_spec("sklearn") is None:
-            raise DownloadError(f"{error}, or install scikit-learn for its small digits") from error
+            raise DownloadError(f"{error}, or install scikit-learn for its small digits") from reason
         print(f"{error}; training on scikit-learn's small digits instead", file=sys.stderr)
         return Digits(train=True), Digits(train=False)
 

@@ -112,9 +112,26 @@ def test_a_failed_download_is_one_short_line(tmp_path):
         Unreachable(tmp_path)
     assert str(caught.value) == (
         "cannot download train-images-idx3-ubyte.gz (unreachable); "
-        f"put the 4 files of Unreachable into {tmp_path}"
+        f"put the 4 files of Unreachable into {tmp_path}, or name their folder as `root`"
     )
     assert "refused" in str(caught.value.__cause__)
+
+
+def test_a_folder_that_is_not_there_is_named_in_full(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(MNIST, "mirrors", ["http://127.0.0.1:1/"])
+    with pytest.raises(DownloadError, match=rf"{tmp_path}/nowhere, a folder that does not exist yet, or "):
+        MNIST("nowhere")
+    with pytest.raises(DatasetNotFoundError, match=rf"MNIST: there is no folder {tmp_path}/nowhere$"):
+        MNIST("nowhere", download=False)
+    with pytest.raises(FileNotFoundError) as caught:
+        ImageFolder("nowhere")
+    assert str(caught.value).endswith(
+        f"No such folder; expected FOLDER/CLASS/picture.png: '{tmp_path}/nowhere'"
+    )
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match=rf"{tmp_path}/empty; expected FOLDER/CLASS/picture.png"):
+        ImageFolder("empty")
 
 
 # --- FashionMNIST ---

@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import resource
 import signal
+import subprocess
+import sys
 import time
 from multiprocessing import forkserver
 from pathlib import Path
@@ -275,6 +277,32 @@ def test_exceptions_arrive_with_the_traceback(what, kind, message):
 def test_a_worker_that_dies_is_a_runtime_error(what, code):
     with pytest.raises(RuntimeError, match=rf"worker 0 \(pid \d+\) exited unexpectedly with {code}"):
         list(DataLoader(samples.Misbehaving(what, at=6), 3, num_workers=2, prefetch_factor=1))
+
+
+WITHOUT_A_GUARD = """
+import numpy as np
+from ocl.utils.data import DataLoader, TensorDataset
+
+class Rows(TensorDataset):
+    def arrays(self):
+        return None
+
+for batch in DataLoader(Rows(np.zeros((8, 2), np.float32)), 4, num_workers=1):
+    pass
+"""
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_a_script_without_a_main_guard_is_told_so_last(tmp_path, method):
+    program = tmp_path / "program.py"
+    program.write_text(
+        WITHOUT_A_GUARD.replace("num_workers=1", f"num_workers=1, multiprocessing_context='{method}'")
+    )
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("RuntimeError: DataLoader worker 0")
+    assert last.endswith('must begin its work under `if __name__ == "__main__":`')
 
 
 def test_a_persistent_loader_recovers_from_a_death():

@@ -7,7 +7,9 @@ import ocl
 from ocl import implementations
 from ocl.doctor import accuracy
 from ocl.doctor.problems import FAMILIES, KINDS, Problem, problems, rounded
+from ocl.doctor.report import Report, overview
 
+NVIDIAS = {"tensor", "warpgroup"}
 DTYPES = {"float32", "float16", "bfloat16", "float64"}
 SMALL = [problem for problem in problems(True, DTYPES) if problem.kind in (KINDS["linear"], KINDS["conv2d"])]
 
@@ -52,16 +54,64 @@ def test_every_result_of_a_family_is_known():
 
 
 @pytest.mark.parametrize("quick", [True, False])
-def test_what_any_device_can_run_is_reached(device, quick):
-    """But for the names that say what kind of device they need."""
-    needs = ("cpu", "simt", "tensor", "group")
+def test_every_implementation_that_can_run_here_has_a_problem(device, quick):
+    properties = ocl.get_device_properties(device)
+    dtypes = DTYPES if properties["fp64"] else DTYPES - {"float64"}
     reached = {}
-    for problem in problems(quick, {"float32"}):
+    for problem in problems(quick, dtypes):
         for family, names in accuracy.takers(problem, device).items():
             reached.setdefault(family, set()).update(names)
     for family, names in implementations.families().items():
-        missed = [n for n in names if n not in reached[family] and not any(word in n for word in needs)]
-        assert missed == [], family
+        # Which of NVIDIA's instructions a GPU lacks, its properties do not say.
+        possible = [
+            n for n in names if not accuracy.refuses(properties, n) and not NVIDIAS & set(n.split("_"))
+        ]
+        assert [n for n in possible if n not in reached[family]] == [], family
+
+
+CPU = {"kernel_shape": "cpu", "vendor": "GenuineIntel"}
+GPU = {"kernel_shape": "simt", "vendor": "Advanced Micro Devices, Inc."}
+NVIDIA = {"kernel_shape": "simt", "vendor": "NVIDIA Corporation"}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),  # on CPU, GPU and NVIDIA
+    [
+        ("cpu_columns", (False, True, True)),
+        ("winograd_cpu_tiles", (False, True, True)),
+        ("simt_vectors", (True, False, False)),
+        ("group_per_row", (True, False, False)),
+        ("packed_tensor_half_128x128", (True, True, False)),
+        ("mapped_warpgroup_tf32_64x256", (True, True, False)),
+        ("clblast", (False, False, False)),
+        ("item_per_row", (False, False, False)),
+    ],
+)
+def test_a_device_refuses_what_it_lacks(name, expected):
+    assert tuple(accuracy.refuses(properties, name) for properties in (CPU, GPU, NVIDIA)) == expected
+
+
+def test_what_no_problem_reached_is_not_tried(device):
+    some = [problem for problem in problems(True, {"float32"}) if problem.kind is KINDS["batch_norm"]]
+    pictures = [
+        problem for problem in some if len(problem.inputs[0].shape) == 4 and not problem.channels_last
+    ]
+    checker = accuracy.Checker(device, pictures, lambda line: None)
+    found = {o.implementation: o for o in checker.outcomes("batch_norm_statistics")}
+    properties = ocl.get_device_properties(device)
+    assert not found["cpu_columns"].problems
+    for name, outcome in found.items():
+        assert outcome.refused == (accuracy.refuses(properties, name) and not outcome.problems)
+        assert len(outcome.runs) == outcome.problems
+    (line,) = accuracy.findings(list(found.values()), set())
+    assert ("not tried: cpu_columns" in line.text) == (properties["kernel_shape"] == "cpu")
+    report = Report(None, is_quick=True)
+    report.overview, report.outcomes = overview(False), list(found.values())
+    said = {" ".join(line.split()) for line in report._lines()}
+    refused_here = "cpu_columns" if properties["kernel_shape"] == "simt" else "simt_vectors"
+    assert f"batch_norm_statistics={refused_here} cannot run here" in said
+    if properties["kernel_shape"] == "cpu":
+        assert "batch_norm_statistics=cpu_columns not tried" in said
 
 
 def test_all_is_right_here(device):

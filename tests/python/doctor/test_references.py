@@ -93,8 +93,9 @@ def test_is_pytorchs(name, function, shapes, options, rng):
     expect_same(found, function or torchs(name, options), GRADIENTS.get(name, ("input",)), arrays)
 
 
-def test_batch_norm_is_pytorchs(rng):
-    arrays = [rng.standard_normal(shape) for shape in ((3, 4, 5, 6), (4,), (4,))]
+@pytest.mark.parametrize("shape", [(3, 4, 5, 6), (8, 4)])
+def test_batch_norm_is_pytorchs(rng, shape):
+    arrays = [rng.standard_normal(size) for size in (shape, (4,), (4,))]
     mean, variance = torch.zeros(4, dtype=torch.float64), torch.ones(4, dtype=torch.float64)
     found = references.batch_norm(*arrays, upstream)
     expect_same(

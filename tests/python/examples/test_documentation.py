@@ -246,6 +246,7 @@ SETTINGS = {
     "docs/performance.md#0": profiled_step,
     "docs/pytorch.md#0": torch_net,
     "docs/pytorch.md#1": torch_graph,
+    "docs/troubleshooting.md#0": profiled_step,
 }
 
 
@@ -280,15 +281,31 @@ def test_tutorial(page, tmp_path, monkeypatch):
         be_the_only_process(monkeypatch)
     if page == "docs/tutorials/own-pictures.md":
         make_picture_folders()
+        weights_of_resnet()
+        *program, predict = blocks.values()
+        blocks = dict(enumerate(program))
     if page == "docs/tutorials/from-pytorch.md":
         pytest.importorskip("torch_ocl._C", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
     names = {"__name__": "__main__"}
     for name, code in blocks.items():
-        exec(compile(code.replace("ocl:0", DEVICE), name, "exec"), names)
+        exec(compile(code.replace("ocl:0", DEVICE), str(name), "exec"), names)
     if page == "docs/tutorials/first-net.md":
         assert names["hits"] > 250
     if page == "docs/tutorials/own-pictures.md":
         assert names["hits"] >= 10  # of 12
+        assert sorted([*names["train_part"].indices, *names["val_part"].indices]) == list(range(60))
+        expect_predictions(predict)
+
+
+def expect_predictions(program):
+    """The second program, alone: it names dark and bright pictures."""
+    Path("predict.py").write_text(program.replace("ocl:0", DEVICE))
+    files = [f"pictures/val/{label}/{number}.png" for label in ("dark", "bright") for number in range(6)]
+    done = subprocess.run([sys.executable, "predict.py", *files], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 12
+    assert sum(f": {file.split('/')[2]}, " in line for file, line in zip(files, lines, strict=True)) >= 10
 
 
 def test_two_processes_run_the_tutorial_on_several_devices(tmp_path):

@@ -176,6 +176,7 @@ class _Worker:
     def __init__(self, number, count, recipe, context):
         self.number = number
         self.answers = {}
+        self.has_answered = False
         self.has_more = True
         self.pipe, far_end = context.Pipe()
         self.process = context.Process(
@@ -203,6 +204,7 @@ class _Worker:
             while self.pipe.poll():
                 answer = received_answer(self.pipe)
                 self.answers[answer.key] = answer
+                self.has_answered = True
         except (EOFError, OSError):
             raise self._end() from None
         if not self.process.is_alive() and not self.pipe.poll():
@@ -212,7 +214,7 @@ class _Worker:
         self.process.join(_DYING_SECONDS)
         return RuntimeError(
             f"DataLoader worker {self.number} (pid {self.process.pid}) exited unexpectedly with exit code "
-            f"{self.process.exitcode}{_explanation(self.process.exitcode)}"
+            f"{self.process.exitcode}{_explanation(self.process.exitcode, self.has_answered)}"
         )
 
     def dismiss(self, at_once):
@@ -230,7 +232,12 @@ class _Worker:
         self.process.close()
 
 
-def _explanation(exit_code):
+def _explanation(exit_code, has_answered):
+    if exit_code == 1 and not has_answered:  # Python's status after an exception
+        return (
+            " before its first batch. Its error stands above; a script that starts workers must begin its "
+            'work under `if __name__ == "__main__":`'
+        )
     if exit_code is None or exit_code >= 0:
         return ""
     return f" ({signal.Signals(-exit_code).name})"
