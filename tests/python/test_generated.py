@@ -1,8 +1,10 @@
 """Files that are generated from the built library are up to date in the tree."""
 
+import ast
 import re
 import subprocess
 import sys
+import types
 from importlib import import_module
 from importlib.util import find_spec
 from operator import attrgetter
@@ -46,8 +48,48 @@ def test_every_source_is_a_name_of_pytorch_or_its_libraries():
             attrgetter(name)(packages[package])
 
 
-def test_stubs_name_every_function():
-    stubs = (ROOT / "python/ocl/_C/__init__.pyi").read_text()
-    names = {name for name in dir(_C) if not name.startswith("_")}
-    declared = set(re.findall(r"^(?:def |class )?(\w+)(?=\(|:| =)", stubs, re.MULTILINE))
-    assert not names - declared, "run tools/generate_stubs"
+def declared(body):
+    """The names by their paths that the statements of a stub declare: `Tensor`, `Tensor.add`."""
+    names = set()
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            names |= {node.name} | {f"{node.name}.{name}" for name in declared(node.body)}
+        elif isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign | ast.Assign):
+            targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+    return names
+
+
+def public(thing):
+    return {name for name in vars(thing) if not name.startswith("_")}
+
+
+def bound(module):
+    """The names by their paths that a compiled module binds, those of methods and properties too."""
+    names = public(module)
+    for name, value in vars(module).items():
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            names |= {f"{name}.{attribute}" for attribute in public(value)}
+    return names
+
+
+def compiled_modules():
+    names = ["ocl._C"]
+    for name in names:
+        module = import_module(name)
+        names += [child.__name__ for child in vars(module).values() if isinstance(child, types.ModuleType)]
+    return names
+
+
+def test_stubs_name_every_function_and_method():
+    missing = []
+    for name in compiled_modules():
+        path = ROOT / "python" / name.replace(".", "/")
+        stub = path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi")
+        names = bound(import_module(name)) - declared(ast.parse(stub.read_text()).body)
+        missing += [f"{name}.{one}" for one in sorted(names)]
+    assert not missing, f"run tools/generate_stubs: {missing}"
