@@ -9,7 +9,7 @@ BEGIN_SHARED
 typedef struct {
   cl_long rows, first_batch, first_query;
   cl_int queries, keys;
-  cl_long is_causal;  // a query sees keys up to its own number; no padding at the end (docs/known-issues.md)
+  cl_long is_causal;  // a query sees keys up to its own number; no padding at the end (docs/driver-faults.md)
 } AttentionExtents;
 
 // Elements from one item of [outer, inner, queries, keys] to the next.

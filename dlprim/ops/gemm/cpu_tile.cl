@@ -189,7 +189,7 @@ inline void pack_panel(__global const STORAGE *restrict source, const long row, 
   }
 #endif
   for (; k < depth; ++k) {
-    // Not a second loop for the rest: Intel's compiler displaces its zeros by one (docs/known-issues.md).
+    // Not a second loop for the rest: Intel's compiler displaces its zeros by one (docs/driver-faults.md).
     VSTORE((VEC)(0), 0, panel + k * NR);
     VSTORE((VEC)(0), 1, panel + k * NR);
     for (int n = 0; n < columns; ++n) panel[k * NR + n] = LOAD(source, k * row + n * column);

@@ -18,7 +18,7 @@ REAL_STRUCT(StatisticsOptions) {
 typedef struct {
   cl_long rows;
   cl_int n, period;
-  cl_long weights;  // no padding at the end, which rusticl does not count (docs/known-issues.md)
+  cl_long weights;  // no padding at the end, which rusticl does not count (docs/driver-faults.md)
 } RowNormExtents;
 
 typedef struct {

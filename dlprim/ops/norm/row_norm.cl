@@ -1,7 +1,7 @@
 // Normalisation of the rows of x [rows, n], every row by its own mean and deviation (layer norm, group norm)
 // or by its root mean square. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x);
 //   CENTERED   whether rows have a mean. A branch on `mean` would hold barriers, and PoCL 3.1 crashes in some
-//              that do (docs/known-issues.md);
+//              that do (docs/driver-faults.md);
 //   WIDTH      of shape simt: elements that an item reads at once (moments.cl); and
 //   BY_ELEMENT whether each element of a row has a weight of its own, else WIDTH neighbours have one in common.
 //

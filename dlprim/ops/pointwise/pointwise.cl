@@ -15,7 +15,7 @@
 #define TYPED(type, name) __global type *restrict name = (__global type *)name##_buffer + name##_start;
 
 // Integers and bool are computed with in 64 bits. Written as arithmetic, which compilers turn into the plain conversion,
-// since Mesa's llvmpipe compares a converted number wrongly (docs/known-issues.md).
+// since Mesa's llvmpipe compares a converted number wrongly (docs/driver-faults.md).
 #define WIDENED(x) ((long)(((ulong)(uint)(x) ^ 0x80000000UL) - 0x80000000UL))
 #define WIDENED_int64(p, i) LOAD_int64(p, i)
 #define WIDENED_int32(p, i) WIDENED(LOAD_int32(p, i))
@@ -71,7 +71,7 @@ __kernel void FLAT(PARAMETERS const int variant, const index_t numel, const inde
 // Sizes and strides, innermost dimension first.
 typedef struct {
   index_t size[MAX_RANK];
-  index_t stride[OPERANDS * MAX_RANK];  // [operand][dimension]; one dimension for the sake of rusticl (docs/known-issues.md)
+  index_t stride[OPERANDS * MAX_RANK];  // [operand][dimension]; one dimension for rusticl (docs/driver-faults.md)
   index_t factor[MAX_RANK], shift[MAX_RANK];  // to divide by size; see quotient
 } layout_t;
 

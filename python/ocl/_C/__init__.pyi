@@ -4,6 +4,9 @@ TapeCL's C++ library, as the package ocl uses it.
 from __future__ import annotations
 import collections.abc
 import numpy
+import ocl
+import ocl.arithmetic
+import ocl.statistics
 import os
 import typing
 from . import _ops
@@ -303,6 +306,11 @@ class Tensor:
         The tensor itself; bool is refused. (torch.positive)
         """
     @staticmethod
+    def __torch_function__(*args, **kwargs):
+        """
+        The function itself; its tensors become of the class. (torch.Tensor.__torch_function__)
+        """
+    @staticmethod
     def absolute(*args, **kwargs):
         """
         abs(self: ocl._C.Tensor) -> ocl._C.Tensor
@@ -414,7 +422,7 @@ class Tensor:
     @staticmethod
     def conj_physical(*args, **kwargs):
         """
-        conj(input: ocl._C.Tensor) -> ocl._C.Tensor
+        conj(self: ocl._C.Tensor) -> ocl._C.Tensor
         
         The conjugates, with the signs of the imaginary parts turned; a tensor of real numbers itself.
         """
@@ -513,7 +521,7 @@ class Tensor:
         input ** exponent in float64 or complex128, which the device needs for it. (torch.float_power)
         """
     @staticmethod
-    def frexp(input: Tensor) -> FRExp:
+    def frexp(input: Tensor) -> ocl.arithmetic.FRExp:
         """
         input as mantissa * 2 ** exponent, with 0.5 <= |mantissa| < 1 and exponents in int32. (torch.frexp)
         
@@ -559,7 +567,7 @@ class Tensor:
         Whether a is at least b.
         """
     @staticmethod
-    def histogram(input: Tensor, bins: int | Tensor, *, range: typing.Sequence[float] | None = None, weight: Tensor | None = None, density: bool = False) -> Histogram:
+    def histogram(input: Tensor, bins: int | Tensor, *, range: typing.Sequence[float] | None = None, weight: Tensor | None = None, density: bool = False) -> ocl.statistics.Histogram:
         """
         How many elements, or how much `weight`, fall into each bin, and their bounds. (torch.histogram)
         
@@ -892,7 +900,7 @@ class Tensor:
         ...
     def __array__(self, dtype: typing.Any = None, copy: typing.Any = None) -> typing.Any:
         ...
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: typing.Any, **named: typing.Any) -> typing.Any:
+    def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: typing.Any, **named: typing.Any) -> typing.Any:
         """
         The operators of tensors: ``array * tensor`` is what ``ocl.tensor(array) * tensor`` is.
         
@@ -1655,6 +1663,10 @@ class Tensor:
         """
     def detach(self) -> Tensor:
         ...
+    def detach_(self) -> Tensor:
+        """
+        Takes the tensor out of its graph: it becomes a leaf without gradients. (torch.Tensor.detach_)
+        """
     def diagonal(self, offset: typing.SupportsIndex = 0, dim1: typing.SupportsIndex = 0, dim2: typing.SupportsIndex = 1) -> Tensor:
         """
         Entries (i, i + offset) of two dimensions, as a last dimension.
@@ -2579,7 +2591,7 @@ class Tensor:
         Overwrites with whole numbers in [from, to).
         """
     @typing.overload
-    def random_(self, from: typing.SupportsIndex, to: typing.SupportsIndex | None, *, generator: Generator = None) -> Tensor:
+    def random_(self, from_: typing.SupportsIndex, to: typing.SupportsIndex | None, *, generator: Generator = None) -> Tensor:
         """
         Overwrites with whole numbers in [from, to).
         """
@@ -2780,10 +2792,10 @@ class Tensor:
         """
         In place: The self-normalising unit (Klambauer et al. 2017).
         """
-    def set_(self, source: Tensor | None = None, storage_offset: int = 0, size: typing.Sequence[int] | None = None, stride: typing.Sequence[int] | None = None) -> Tensor:
+    def set_(self, source: Tensor | ocl.TypedStorage | ocl.UntypedStorage | None = None, storage_offset: int = 0, size: typing.Sequence[int] | None = None, stride: typing.Sequence[int] | None = None) -> Tensor:
         """
-        Has the tensor stand for the memory of `source`, and returns it; with `size` for that part of it.
-            (torch.Tensor.set_)
+        Has the tensor stand for the memory of `source`, a tensor or a storage, and returns it; with `size` for
+            that part of it. (torch.Tensor.set_)
         
             Without a source it gets none, and no elements. ArgumentTypeError for another dtype, ArgumentValueError
             for a part that goes beyond the memory. RuntimeError for a tensor that requires gradients.
@@ -2953,6 +2965,10 @@ class Tensor:
     def std_mean(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
         """
         std and mean.
+        """
+    def storage(self) -> ocl.TypedStorage:
+        """
+        The memory that the tensor shares with its views. (torch.Tensor.storage)
         """
     def storage_offset(self) -> int:
         ...
@@ -3188,7 +3204,7 @@ class Tensor:
         """
         Tensor.unfold: windows of size entries of dimension, one each step entries, as a last dimension.
         """
-    def uniform_(self, from: typing.SupportsFloat | typing.SupportsIndex = 0.0, to: typing.SupportsFloat | typing.SupportsIndex = 1.0, *, generator: Generator = None) -> Tensor:
+    def uniform_(self, from_: typing.SupportsFloat | typing.SupportsIndex = 0.0, to: typing.SupportsFloat | typing.SupportsIndex = 1.0, *, generator: Generator = None) -> Tensor:
         """
         Overwrites with numbers uniform in [from, to).
         """
@@ -3210,6 +3226,10 @@ class Tensor:
         
             Raises RuntimeError for a leaf that requires gradients. (torch.Tensor.unsqueeze_)
             
+        """
+    def untyped_storage(self) -> ocl.UntypedStorage:
+        """
+        The memory that the tensor shares with its views, as bytes. (torch.Tensor.untyped_storage)
         """
     def values(self) -> typing.Any:
         """
@@ -3357,7 +3377,7 @@ class Tensor:
     def retains_grad(self) -> bool:
         ...
     @property
-    def shape(self, _new: typing.Any = ..., _shape: typing.Any = ...) -> Size:
+    def shape(self, _new: typing.Any = ..., _shape: typing.Any = ...) -> ocl.Size:
         ...
 class _SavedTensor:
     def __init__(self, arg0: Tensor) -> None:

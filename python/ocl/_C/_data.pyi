@@ -9,7 +9,7 @@ import ocl._C
 import os
 import typing
 __all__: list[str] = ['load_tensors', 'read_idx', 'read_idx_shape', 'save_tensors', 'write_file']
-def load_tensors(path: os.PathLike | str | bytes, device: device | str | int | None = None) -> tuple[list[tuple[str, ocl._C.Tensor]], dict[str, str]]:
+def load_tensors(path: os.PathLike | str | bytes, device: ocl._C.device | str | int | None = None) -> tuple[list[tuple[str, ocl._C.Tensor]], dict[str, str]]:
     ...
 def read_idx(path: os.PathLike | str | bytes) -> numpy.typing.NDArray[numpy.uint8]:
     """

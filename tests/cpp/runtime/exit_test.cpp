@@ -140,7 +140,7 @@ TEST(Exit, OfAForkedChild) {
   const auto pinned = PinnedMemory::allocate(device(), 100000);
   const BusyThread busy(queue);
   // By exit(), with the handlers that libraries have left for the end of a process, but for rusticl, where
-  // LLVM's waits for a lock that a thread of the parent held as it forked (docs/known-issues.md).
+  // LLVM's waits for a lock that a thread of the parent held as it forked (docs/driver-faults.md).
   const auto end_child = device().info().platform_name == "rusticl" ? _exit : std::exit;
   for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();

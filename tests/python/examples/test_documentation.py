@@ -286,6 +286,8 @@ def test_tutorial(page, tmp_path, monkeypatch):
         blocks = dict(enumerate(program))
     if page == "docs/tutorials/from-pytorch.md":
         pytest.importorskip("torch_ocl._C", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
+    if page == "docs/tutorials/own-kernel.md":
+        pytest.importorskip("pyopencl", reason="NOT TESTED: pyopencl is not installed (pip install .[test])")
     names = {"__name__": "__main__"}
     for name, code in blocks.items():
         exec(compile(code.replace("ocl:0", DEVICE), str(name), "exec"), names)

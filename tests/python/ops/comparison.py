@@ -22,7 +22,7 @@ def drawn(name, seed):
 WIDE_ALONE = {"complex", "conj", "imag", "polar", "real", "vdot", "view_as_complex", "view_as_real"}
 WIDE_ALONE |= {"_fft_c2c", "_fft_c2r", "_fft_r2c"}
 
-# Where the oracle itself fails before a version (docs/known-issues.md).
+# Where the oracle itself fails before a version (docs/driver-faults.md).
 FIRST_RIGHT_TORCH = dict.fromkeys(("aminmax", "cumprod", "lp_pool1d", "lp_pool2d", "lp_pool3d"), (2, 13))
 
 

@@ -1,12 +1,8 @@
-"""tools/torch_fallbacks.py: what a model or a program runs on the device, and what on the CPU."""
+"""python -m torch_ocl.fallbacks: what a model or a program runs on the device, and what on the CPU."""
 
 import re
 import subprocess
 import sys
-
-from example_programs import REPOSITORY
-
-TOOL = REPOSITORY / "tools" / "torch_fallbacks.py"
 
 PROGRAM = """
 import sys, torch
@@ -28,7 +24,7 @@ if __name__ == "__main__":
 
 
 def run(*arguments, folder):
-    command = [sys.executable, TOOL, *arguments]
+    command = [sys.executable, "-m", "torch_ocl.fallbacks", *arguments]
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, cwd=folder)
 
 

@@ -73,7 +73,8 @@ DOMAINS = {
     "addcdiv": ((-3, 3), (-3, 3), (0.2, 3)),
 }
 
-PARAMETERS = {
+# The interval that each parameter is drawn from.
+INTERVALS = {
     "leaky_relu": {"negative_slope": (0.05, 0.5)},
     "elu": {"alpha": (0.3, 2)},
     "celu": {"alpha": (0.3, 2)},
@@ -179,7 +180,7 @@ def draw_case(draw, name):
     order = draw.rng.permutation(row["inputs"])
     shapes = [shapes[i] for i in order]
     parameters = {
-        p: draw.number(*interval) for p, interval in PARAMETERS.get(name, {}).items() if draw.chance(0.7)
+        p: draw.number(*interval) for p, interval in INTERVALS.get(name, {}).items() if draw.chance(0.7)
     }
     if row["types"] == "Integral" or (
         row["types"] in ("Same", "Bool") and name != "where" and draw.chance(0.3)

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """Lists which operators a model or a program runs on an ocl device, and which fall back to the CPU.
 
-    tools/torch_fallbacks.py --model torchvision.models:resnet18 --input 2,3,64,64
-    tools/torch_fallbacks.py --model mynets:make_net --input 8,16 --dtype int64
-    tools/torch_fallbacks.py examples/torch_mnist.py --data DIR --epochs 1 --dry-run
+    python -m torch_ocl.fallbacks --model torchvision.models:resnet18 --input 2,3,64,64
+    python -m torch_ocl.fallbacks --model mynets:make_net --input 8,16 --dtype int64
+    python -m torch_ocl.fallbacks examples/torch_mnist.py --data DIR --epochs 1 --dry-run
 
 A model is what a function without arguments gives: it is moved to the device and runs once forward and
 backward on random input. A program is run as it is, with the arguments that follow it, and is to use the
@@ -19,12 +18,13 @@ import runpy
 import sys
 import types
 
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten
+
 
 def counting_mode():
     """A mode that counts the operators that are called with tensors of ocl devices, or make such."""
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-    from torch.utils._pytree import tree_flatten
 
     def is_on_device(value):
         return isinstance(value, torch.Tensor) and value.device.type == "ocl"
@@ -46,8 +46,6 @@ def counting_mode():
 
 def observe(work):
     """Calls by operator of what `work()` does: all that it calls, and those that ran on the CPU."""
-    import torch
-
     before = torch.ocl.fallbacks()
     with counting_mode() as counting:
         work()
@@ -56,8 +54,6 @@ def observe(work):
 
 
 def run_model(options):
-    import torch
-
     torch.manual_seed(0)
     module, _, function = options.model.partition(":")
     sys.path.insert(0, os.getcwd())
@@ -70,7 +66,7 @@ def run_model(options):
 
     def work():
         result = net(*given)
-        tensors = torch.utils._pytree.tree_flatten(result)[0]
+        tensors = tree_flatten(result)[0]
         if hasattr(result, "values") and not isinstance(result, torch.Tensor):
             tensors = list(result.values())  # as of transformers' models
         losses = [
@@ -114,7 +110,9 @@ def tell(calls, fallbacks):
 
 def parser():
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m torch_ocl.fallbacks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--model", metavar="MODULE:FUNCTION", help="gives a torch.nn.Module")
     parser.add_argument(
