@@ -1,7 +1,6 @@
 """Lists which operators a model or a program runs on an ocl device, and which fall back to the CPU.
 
     python -m torch_ocl.fallbacks --model torchvision.models:resnet18 --input 2,3,64,64
-    python -m torch_ocl.fallbacks --model mynets:make_net --input 8,16 --dtype int64
     python -m torch_ocl.fallbacks examples/torch_mnist.py --data DIR --epochs 1 --dry-run
 
 A model is what a function without arguments gives: it is moved to the device and runs once forward and
