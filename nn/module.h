@@ -46,7 +46,7 @@ struct StateDict : std::vector<Named<Tensor>> {
     return named(name);
   }
   bool contains(const std::string& name) const;
-  /** As functions below nn take named tensors. */
+  /** The form in which functions below nn take named tensors. */
   operator std::vector<std::pair<std::string, Tensor>>() const { return {begin(), end()}; }
 
  private:

@@ -28,7 +28,7 @@ struct HostArray {
   }
   static HostArray of(std::int64_t number) { return of(std::vector<std::int64_t>{}, std::vector{number}); }
 
-  /** Of the shape. */
+  /** The number of elements that the shape has. */
   std::size_t elements() const { return static_cast<std::size_t>(dlprim::product(dlprim::Dims(shape))); }
 };
 

@@ -494,7 +494,7 @@ class Tensor:
         2. div_(self: ocl._C.Tensor, other: Tensor | complex | float | int | bool, *, rounding_mode: str | None) -> ocl._C.Tensor
         """
     @staticmethod
-    def dsplit(input: Tensor, indices_or_sections: int | typing.Sequence[int]) -> tuple[Tensor, ...]:
+    def dsplit(*args, **kwargs) -> tuple[Tensor, ...]:
         """
         Parts along the third of at least three dimensions. (torch.dsplit)
         """
@@ -576,7 +576,7 @@ class Tensor:
             
         """
     @staticmethod
-    def hsplit(input: Tensor, indices_or_sections: int | typing.Sequence[int]) -> tuple[Tensor, ...]:
+    def hsplit(*args, **kwargs) -> tuple[Tensor, ...]:
         """
         Parts along the second dimension, those of a vector along its only one. (torch.hsplit)
         """
@@ -875,7 +875,7 @@ class Tensor:
         A tuple of parts along dim: of split_size entries, or of the sizes listed.
         """
     @staticmethod
-    def vsplit(input: Tensor, indices_or_sections: int | typing.Sequence[int]) -> tuple[Tensor, ...]:
+    def vsplit(*args, **kwargs) -> tuple[Tensor, ...]:
         """
         Parts along the first of at least two dimensions. (torch.vsplit)
         """
@@ -3334,6 +3334,31 @@ class Tensor:
     def is_leaf(self) -> bool:
         ...
     @property
+    def is_meta(self):
+        """
+        False: there are no tensors of this kind.
+        """
+    @property
+    def is_mkldnn(self):
+        """
+        False: there are no tensors of this kind.
+        """
+    @property
+    def is_mps(self):
+        """
+        False: there are no tensors of this kind.
+        """
+    @property
+    def is_nested(self):
+        """
+        False: there are no tensors of this kind.
+        """
+    @property
+    def is_quantized(self):
+        """
+        False: there are no tensors of this kind.
+        """
+    @property
     def is_sparse(self) -> bool:
         """
         Whether it is a sparse tensor in coordinate format.
@@ -3342,6 +3367,16 @@ class Tensor:
     def is_sparse_csr(self) -> bool:
         """
         False: there are no tensors of that layout.
+        """
+    @property
+    def is_xla(self):
+        """
+        False: there are no tensors of this kind.
+        """
+    @property
+    def is_xpu(self):
+        """
+        False: there are no tensors of this kind.
         """
     @property
     def itemsize(self) -> int:
