@@ -32,6 +32,7 @@ __all__ = ["as_torch"]
 
 VERSION = "2.13.0+ocl"
 _MARK = "_is_ocl"
+runs_program = False  # whether this process is `python -m ocl.as_torch`
 
 
 class _Loader(importlib.abc.Loader):
@@ -248,7 +249,9 @@ def main(arguments: list[str]) -> None:
     sys.argv = arguments[1:] if is_module else arguments
     if not sys.argv:
         raise SystemExit("usage: python -m ocl.as_torch script.py [args…] | -m module [args…]")
-    importlib.import_module("ocl.as_torch")()
+    module = importlib.import_module("ocl.as_torch")
+    module.runs_program = True
+    module()
     if is_module:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     else:

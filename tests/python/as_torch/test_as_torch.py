@@ -181,3 +181,9 @@ def test_refuses_where_pytorch_is_imported():
 def test_command_without_a_program():
     done = run("-m", "ocl.as_torch", check=False)
     assert done.returncode == 1 and "usage" in done.stderr
+
+
+def test_workers_have_the_same_torch():
+    done = run("-m", "ocl.as_torch", PROGRAMS / "workers.py")
+    batches = ["0 1 4 9", "16 25 36 49", "64 81 100 121"]
+    assert done.stdout.splitlines() == 2 * [f"{batch} 2.13.0+ocl" for batch in batches]

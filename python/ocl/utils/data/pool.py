@@ -5,6 +5,7 @@ import itertools
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections import deque
 from multiprocessing import connection
@@ -21,6 +22,14 @@ _DYING_SECONDS = 60
 
 class Interrupted(Exception):
     """``interrupt()`` was called while ``next_result`` waited."""
+
+
+def _modules_of_workers():
+    """The modules that a server imports before its workers are forked."""
+    as_torch = sys.modules.get("ocl.as_torch")
+    if as_torch and as_torch.runs_program:  # which imports torch at once; the server would begin with it
+        return ["ocl.as_torch_here", "ocl.utils.data"]
+    return ["__main__", "ocl.utils.data"]
 
 
 def worker_context(method=None):
@@ -55,7 +64,7 @@ class WorkerPool:
         self._process = os.getpid()
         self.is_broken = False
         if context.get_start_method() == "forkserver":
-            context.set_forkserver_preload(["__main__", "ocl.utils.data"])
+            context.set_forkserver_preload(_modules_of_workers())
         try:
             for number in range(count):
                 self._workers.append(_Worker(number, count, recipe, context))
