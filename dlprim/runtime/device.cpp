@@ -218,8 +218,9 @@ Device& Device::get(const std::string& name) {
   }
   const bool numbered = name.size() > 4 && name.size() < 10 && name.compare(0, 4, "ocl:") == 0 &&
                         name.find_first_not_of("0123456789", 4) == std::string::npos;
-  require(numbered, "device '", name,
-          "' is not a device name; expected 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'");
+  require(
+      numbered, "device '", name,
+      "' is not a device name; expected 'ocl:N' (N as in clinfo --list, or python -m ocl), 'ocl' or 'cpu'");
   return get(std::stoi(name.substr(4)));
 }
 

@@ -92,7 +92,6 @@ def atleast_3d(*tensors: Tensor | Sequence[Tensor]) -> Tensor | tuple[Tensor, ..
     return _each(_with_three, tensors)
 
 
-@takes_numpy_names
 def _of_sections_or_indices(function: Callable) -> Callable:
     """The function, whose number of parts or indices may have the name of its kind, as those of PyTorch's
     overloads."""
@@ -107,6 +106,7 @@ def _of_sections_or_indices(function: Callable) -> Callable:
     return called
 
 
+@takes_numpy_names
 @_of_sections_or_indices
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0

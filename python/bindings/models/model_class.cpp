@@ -67,7 +67,9 @@ ocl::StateDict weights_in(const std::string& net, const std::string& name, const
   if (!is_path || !os.attr("path").attr("exists")(path).cast<bool>())
     throw ocl::ValueError(dlprim::concat(net, "(): ", name,
                                          " must be None or the path of a file of weights (.pth, ",
-                                         ".safetensors), for none are downloaded; got ", shown(path)));
+                                         ".safetensors), for none are downloaded; got ", shown(path),
+                                         ". torchvision gives them where PyTorch is: torch.save("
+                                         "torchvision.models.NET(weights=\"DEFAULT\").state_dict(), path)"));
   const py::object loaded = py::module_::import("ocl").attr("load")(path);
   ocl::StateDict state;
   bool is_state = py::isinstance<py::dict>(loaded);

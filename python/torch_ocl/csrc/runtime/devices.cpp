@@ -25,7 +25,10 @@ c10::DeviceIndex current_device() noexcept {
 
 void set_device(c10::DeviceIndex index) {
   TORCH_CHECK(index >= 0 && index < device_count(), "there is no device ocl:", static_cast<int>(index),
-              ", of ", static_cast<int>(device_count()));
+              ", of ", static_cast<int>(device_count()),
+              device_count() == 0
+                  ? ": no OpenCL driver shows one; pip install \"tapecl[cpu]\" brings one for processors"
+                  : "");
   current = index;
 }
 
