@@ -11,6 +11,7 @@ from typing import Any
 from ocl import _C
 from ocl._C import ArgumentTypeError, Generator, Tensor
 from ocl.late_numpy import np
+from ocl.random import fork_rng
 
 globals().update({name: value for name, value in vars(_C._nn._init).items() if not name.startswith("_")})
 
@@ -57,13 +58,12 @@ def _by_generator(fill: Callable) -> Callable:
             raise ArgumentTypeError(
                 f"{fill.__name__}: expected an ocl.Generator as generator, got {type(generator).__name__}"
             )
-        before = _C.get_rng_state()
-        _C.set_rng_state(generator.get_state())
-        try:
-            return fill(tensor, *args, **kwargs)
-        finally:
-            generator.set_state(_C.get_rng_state())
-            _C.set_rng_state(before)
+        with fork_rng():
+            _C.set_rng_state(generator.get_state())
+            try:
+                return fill(tensor, *args, **kwargs)
+            finally:
+                generator.set_state(_C.get_rng_state())
 
     return filled
 

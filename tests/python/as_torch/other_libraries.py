@@ -30,3 +30,13 @@ def distance(values, truth):
 def is_as_near(ours, theirs, truth):
     """Whether ours is at most 4 times as far from the truth as PyTorch's float32."""
     return distance(ours, truth) <= 4 * distance(theirs, truth) + 2 * np.finfo(np.float32).eps
+
+
+def require_numbers_of_pytorch(program, *arguments, folder):
+    """Runs a program that ends in results.write_results both ways, and compares output and gradients."""
+    run(program, *arguments, folder / "theirs.npz", "--double", over_ocl=False)
+    run(program, *arguments, folder / "ours.npz", over_ocl=True)
+    theirs, ours = np.load(folder / "theirs.npz"), np.load(folder / "ours.npz")
+    for what in ("output", "gradients"):
+        exact = theirs[f"exact {what}"]
+        assert exact.any() and is_as_near(ours[f"single {what}"], theirs[f"single {what}"], exact), what

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from comparisons import import_torchvision, needs_torchvision
-from other_libraries import is_as_near, run
+from other_libraries import require_numbers_of_pytorch, run
 
 pytestmark = needs_torchvision("torchvision as a package over ocl")
 
@@ -36,12 +36,7 @@ def test_all_nets_of_classification_are_listed():
 def test_nets_give_the_numbers_of_pytorch(name, tmp_path):
     """Outputs and gradients are at most 4 times as far from float64 as PyTorch's float32."""
     side = str(SIDES.get(name, 64))
-    run("torchvision_nets.py", name, side, tmp_path / "theirs.npz", "--double", over_ocl=False)
-    run("torchvision_nets.py", name, side, tmp_path / "ours.npz", over_ocl=True)
-    theirs, ours = np.load(tmp_path / "theirs.npz"), np.load(tmp_path / "ours.npz")
-    for what in ("output", "gradients"):
-        exact = theirs[f"exact {what}"]
-        assert exact.any() and is_as_near(ours[f"single {what}"], theirs[f"single {what}"], exact), what
+    require_numbers_of_pytorch("torchvision_nets.py", name, side, folder=tmp_path)
 
 
 def test_transforms_data_sets_and_operators(tmp_path):

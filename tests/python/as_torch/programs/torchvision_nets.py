@@ -13,6 +13,7 @@ import torchvision_first  # noqa: F401  (before torchvision)
 
 # isort: split
 import torchvision
+from results import write_results
 
 OPTIONS = {
     "googlenet": {"init_weights": False},
@@ -42,18 +43,7 @@ def main(name, side, path, *flags):
             if value.is_floating_point() and "relative_coords_table" not in key:
                 value.copy_(torch.from_numpy(drawn(key, tuple(value.shape))))
     x = np.random.default_rng(1).standard_normal((2, 3, int(side), int(side))).astype(np.float32)
-    found = {}
-    for kind, dtype in (("single", torch.float32), ("exact", torch.float64)):
-        if kind == "single" or "--double" in flags:
-            net = net.to(dtype)
-            net.zero_grad()
-            output = net(torch.tensor(x).to(dtype))
-            (output**2).mean().backward()
-            found[f"{kind} output"] = output.detach().numpy()
-            gradients = [p.grad for p in net.parameters() if p.grad is not None]
-            found[f"{kind} gradients"] = np.concatenate([g.numpy().ravel() for g in gradients])
-    np.savez(path, **found)
-    print("DONE")
+    write_results(net, x, path, flags)
 
 
 if __name__ == "__main__":

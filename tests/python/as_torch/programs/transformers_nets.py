@@ -1,11 +1,10 @@
 """A small net of transformers: results and gradients, from given weights.
 
 python transformers_nets.py NET --weights W.npz --write OUT.npz
-PyTorch draws the weights first (--draw) and computes in float64, too (--double).
+PyTorch draws the weights first and computes in float64, too (--draw).
 """
 
 import argparse
-import inspect
 
 import numpy as np
 import torch
@@ -84,10 +83,9 @@ def vit():
 
 
 def clip():
-    parts = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
     config = hf.CLIPConfig(
-        text_config={**parts, "vocab_size": 96, "max_position_embeddings": 16, "eos_token_id": 95},
-        vision_config={**parts, "image_size": 32, "patch_size": 8},
+        text_config={**SMALL, "vocab_size": 96, "max_position_embeddings": 16, "eos_token_id": 95},
+        vision_config={**SMALL, "image_size": 32, "patch_size": 8},
         projection_dim=24,
     )
     ids = tokens(2, 10, 95)
@@ -182,11 +180,7 @@ def main():
     print("DONE")
 
 
-NETS = {
-    name: function
-    for name, function in list(globals().items())
-    if inspect.isfunction(function) and name in "gpt2 bert t5 llama whisper vit clip".split()
-}
+NETS = {net.__name__: net for net in (gpt2, bert, t5, llama, whisper, vit, clip)}
 
 if __name__ == "__main__":
     main()

@@ -6,6 +6,7 @@ import zlib
 import numpy as np
 import torch
 import torchvision_first  # noqa: F401  (before torchvision, which vit_pytorch imports)
+from results import write_results
 from vit_pytorch import ViT
 from vit_pytorch.cct import CCT
 
@@ -33,18 +34,7 @@ def main(name, path, *flags):
             made = numbers / np.sqrt(np.prod(value.shape[1:])) if is_matrix else shift + 0.1 * numbers
             value.copy_(torch.from_numpy(made.astype(np.float32)))
     x = np.random.default_rng(1).standard_normal((2, 3, 32, 32)).astype(np.float32)
-    found = {}
-    for kind, dtype in (("single", torch.float32), ("exact", torch.float64)):
-        if kind == "single" or "--double" in flags:
-            net = net.to(dtype)
-            net.zero_grad()
-            output = net(torch.tensor(x).to(dtype))
-            (output**2).mean().backward()
-            found[f"{kind} output"] = output.detach().numpy()
-            gradients = [p.grad for p in net.parameters() if p.grad is not None]
-            found[f"{kind} gradients"] = np.concatenate([g.numpy().ravel() for g in gradients])
-    np.savez(path, **found)
-    print("DONE")
+    write_results(net, x, path, flags)
 
 
 if __name__ == "__main__":
