@@ -26,9 +26,7 @@ class Accessor {
       return T((*elements_)[static_cast<std::size_t>(first_ + index)]);
     } else {
       const Dims below(sizes_.begin() + 1, sizes_.end());
-      std::int64_t entries = 1;
-      for (const std::int64_t extent : below) entries *= extent;
-      return Accessor<T, N - 1>(elements_, below, first_ + index * entries);
+      return Accessor<T, N - 1>(elements_, below, first_ + index * dlprim::product(below));
     }
   }
 

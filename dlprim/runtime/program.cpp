@@ -307,13 +307,13 @@ void ProgramTable::store_some() {
 }
 
 void ProgramTable::store_rest() {
-  constexpr std::chrono::steady_clock::duration least = std::chrono::seconds(1);
+  using Duration = std::chrono::steady_clock::duration;
+  constexpr Duration least = std::chrono::seconds(1);
   std::lock_guard<std::mutex> lock(unstored_mutex_);
   const auto start = std::chrono::steady_clock::now();
-  const auto patience = std::max(least, (start - first_compiled_) / 10);
-  while (!unstored_.empty() &&
-         (!driver_keeps_programs() || std::chrono::steady_clock::now() - start < patience))
-    store_one();
+  const Duration patience =
+      driver_keeps_programs() ? std::max(least, (start - first_compiled_) / 10) : Duration::max();
+  while (!unstored_.empty() && std::chrono::steady_clock::now() - start < patience) store_one();
   unstored_.clear();
 }
 

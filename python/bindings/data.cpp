@@ -13,7 +13,7 @@ void bind_data(py::module_& parent) {
           PythonUnlocked unlocked;
           idx = ocl::data::read_idx(path);
         }
-        numpy();
+        import_numpy();
         py::array_t<std::uint8_t> array(idx.shape);
         std::copy(idx.values.begin(), idx.values.end(), array.mutable_data());
         return array;
@@ -48,8 +48,8 @@ void bind_data(py::module_& parent) {
       [](const std::filesystem::path& path, const std::optional<ocl::Device>& device) {
         PythonUnlocked unlocked;
         ocl::Metadata metadata;
-        const ocl::StateDict state = ocl::load(path, device_or_default(device), &metadata);
-        std::vector<std::pair<std::string, ocl::Tensor>> tensors(state.begin(), state.end());
+        std::vector<std::pair<std::string, ocl::Tensor>> tensors =
+            ocl::load(path, device_or_default(device), &metadata);
         return std::pair(std::move(tensors), std::move(metadata));
       },
       py::arg("path"), py::arg("device") = py::none());

@@ -4,26 +4,27 @@ namespace {
 
 PyObject* generic = nullptr;  // the class of NumPy's scalars, once all is there; under Python's lock
 
-void get_ready() {
+/** Whether there can be objects of NumPy's. */
+bool is_there() {
+  if (generic) return true;
+  const PyObject* found = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+  if (!found || found == Py_None) return false;
+  import_numpy();
+  return true;
+}
+
+}  // namespace
+
+void import_numpy() {
+  if (generic) return;
   const PythonLocked locked;  // the interpreter's end waits for it
   const py::object scalars = py::module_::import("numpy").attr("generic");
   py::detail::npy_api::get();
   if (!generic) generic = scalars.inc_ref().ptr();  // for good, as the module is
 }
 
-/** Whether there can be objects of NumPy's. */
-bool is_there() {
-  if (generic) return true;
-  const PyObject* found = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
-  if (!found || found == Py_None) return false;
-  get_ready();
-  return true;
-}
-
-}  // namespace
-
 py::module_ numpy() {
-  if (!generic) get_ready();
+  import_numpy();
   return py::module_::import("numpy");
 }
 

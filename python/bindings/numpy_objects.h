@@ -6,6 +6,8 @@
  * as all of `import ocl`, and pybind11's own first use of it would let the lock go where the interpreter may
  * end meanwhile. */
 
+/** Does nothing once NumPy is there. */
+void import_numpy();
 /** NumPy, imported if it is not there. */
 py::module_ numpy();
 

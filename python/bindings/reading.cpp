@@ -15,7 +15,7 @@ namespace {
 py::dtype numpy_dtype(DType dtype) {
   if (dtype == DType::bfloat16)
     throw ocl::TypeError("NumPy has no bfloat16; convert with .to(ocl.float32) first");
-  numpy();
+  import_numpy();
   return py::dtype(name(dtype));
 }
 
