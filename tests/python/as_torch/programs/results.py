@@ -1,4 +1,4 @@
-"""What the programs of nets write: the output for a picture, and the gradients of all parameters."""
+"""Holds what the programs of nets write: the output for a picture, and the gradients of all parameters."""
 
 import numpy as np
 import torch
