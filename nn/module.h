@@ -128,8 +128,12 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
+// RNN, GRU and LSTM hide it, whose forward gives a tuple; GCC warns of that here, other compilers there.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverloaded-virtual"
   /** The module's computation. Throws TypeError where a module takes something else than one tensor. */
   virtual Tensor forward(const Tensor& x);
+#pragma GCC diagnostic pop
   /** The computation of a module that takes or gives anything else; forward, where not overridden. */
   virtual Value call(const Arguments& arguments);
   /** The pre-hooks, the computation, the hooks. Throws TypeError where the result is no tensor. */

@@ -102,11 +102,11 @@ py::object collection_of(const std::vector<Argument>& values) {
   if (values.empty() || values.front().name.empty()) {
     py::list list;
     for (const Argument& value : values) list.append(object_of(value.value));
-    return std::move(list);
+    return list;
   }
   py::dict dict;
   for (const Argument& value : values) dict[py::str(value.name)] = object_of(value.value);
-  return std::move(dict);
+  return dict;
 }
 
 py::object object_of(const ArgumentValue& value) {
