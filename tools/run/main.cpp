@@ -6,17 +6,17 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "arrays.h"
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
 #include "dlprim/export/program_sizes.h"
-#include "dlprim/ops/creation/upload.h"
-#include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/device.h"
-#include "npy.h"
+#include "generate.h"
 
 namespace {
 
@@ -40,18 +40,6 @@ std::pair<std::string, std::string> name_and_path(const std::string& text,
   return {tensors.front().name, text};
 }
 
-std::string described(const ProgramRunner& runner, const ProgramTensor& each) {
-  return dlprim::concat(each.name, ": ", text_of_dynamic_geometry(each, runner.program().symbols));
-}
-
-std::size_t index_of_input(const ProgramRunner& runner, const std::string& name) {
-  runner.input(name);  // throws for an unknown name
-  const std::vector<ProgramTensor>& inputs = runner.program().inputs;
-  return static_cast<std::size_t>(std::find_if(inputs.begin(), inputs.end(),
-                                               [&](const ProgramTensor& each) { return each.name == name; }) -
-                                  inputs.begin());
-}
-
 /** Reads the arrays of all inputs, and sets the inputs' shapes. */
 std::map<std::string, NpyArray> read_inputs(ProgramRunner& runner,
                                             const std::map<std::string, std::string>& paths) {
@@ -66,25 +54,6 @@ std::map<std::string, NpyArray> read_inputs(ProgramRunner& runner,
     runner.set_input_shape(i, array.shape);
   }
   return arrays;
-}
-
-void set_input(ProgramRunner& runner, const std::string& name, const NpyArray& array) {
-  const Tensor input = runner.input(name);
-  dlprim::Queue& queue = runner.device().queue();
-  const Tensor ordered = Tensor::empty(runner.device(), input.shape, input.dtype);
-  upload(queue, {array.bytes.data(), array.bytes.size()}, ordered);
-  copy(queue, ordered, input);
-}
-
-void save_output(ProgramRunner& runner, const std::string& name, const std::string& path) {
-  const Tensor output = runner.output(name);
-  dlprim::Queue& queue = runner.device().queue();
-  const Tensor ordered = Tensor::empty(runner.device(), output.shape, output.dtype);
-  copy(queue, output, ordered);
-  NpyArray array{output.dtype, output.shape, {}};
-  array.bytes.resize(static_cast<std::size_t>(output.numel()) * size_of(output.dtype));
-  queue.read(ordered, array.bytes.data(), array.bytes.size());
-  write_npy(path, array);
 }
 
 /** Where the time of a run goes on the device, by primitive. */
@@ -109,18 +78,25 @@ void print_profile(ProgramRunner& runner) {
 struct Options {
   std::string program, device = "ocl:0", save;
   std::vector<std::string> inputs, outputs;
-  int repeat = 1;
+  int repeat = 1, generate = 0;
+  std::vector<std::int64_t> prompt;
+  std::optional<std::int64_t> end;
   bool show = false, profile = false, optimize = false;
 };
 
-void run(const Options& options) {
-  const auto start = Clock::now();
-  dlprim::Device& device = dlprim::Device::get(options.device);
-  dlprim::ExportedProgram program = dlprim::load_program(options.program, device);
-  if (options.optimize) optimize_program(program);
-  ProgramRunner runner(std::move(program), device);
-  if (options.show) return static_cast<void>(std::fputs(runner.program().text().c_str(), stdout));
+/** Writes tokens after those of --prompt or --input. */
+void write_tokens(ProgramRunner& runner, const Options& options) {
+  require(options.inputs.size() + !options.prompt.empty() == 1 && options.outputs.size() <= 1,
+          "--generate takes --prompt TOKEN,TOKEN,... or --input tokens=FILE.npy, and at most one --output");
+  const auto path_of = [](const std::string& text) { return text.substr(text.find('=') + 1); };
+  const NpyArray prompt =
+      options.prompt.empty() ? read_npy(path_of(options.inputs[0])) : array_of_tokens(options.prompt);
+  const NpyArray all = generate(runner, prompt, options.generate, options.end);
+  if (!options.outputs.empty()) write_npy(path_of(options.outputs[0]), all);
+}
 
+void run_repeatedly(ProgramRunner& runner, const Options& options, Clock::time_point start) {
+  dlprim::Device& device = runner.device();
   std::map<std::string, std::string> paths;
   for (const std::string& text : options.inputs)
     paths.insert(name_and_path(text, runner.program().inputs, "--input"));
@@ -147,8 +123,22 @@ void run(const Options& options) {
   }
   for (const std::string& text : options.outputs) {
     const auto [name, path] = name_and_path(text, runner.program().outputs, "--output");
-    save_output(runner, name, path);
+    write_npy(path, get_output(runner, name));
   }
+}
+
+void run(const Options& options) {
+  const auto start = Clock::now();
+  dlprim::Device& device = dlprim::Device::get(options.device);
+  dlprim::ExportedProgram program = dlprim::load_program(options.program, device);
+  if (options.optimize) optimize_program(program);
+  ProgramRunner runner(std::move(program), device);
+  if (options.show) return static_cast<void>(std::fputs(runner.program().text().c_str(), stdout));
+
+  if (options.generate > 0)
+    write_tokens(runner, options);
+  else
+    run_repeatedly(runner, options, start);
   if (!options.save.empty()) save_program(runner.current_program(), options.save);
   if (options.profile) print_profile(runner);
   std::printf("memory for temporaries: %zu bytes in one arena, at least %zu are needed\n",
@@ -167,6 +157,14 @@ int main(int argc, char** argv) {
   app.add_option("--repeat,-n", options.repeat, "how many runs")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  auto* generate = app.add_option("--generate", options.generate,
+                                  "write so many tokens, each as it comes, by a program of a language model "
+                                  "(ocl.models.GenerationStep)")
+                       ->check(CLI::PositiveNumber);
+  app.add_option("--prompt", options.prompt, "the tokens to begin with, as numbers: 464,3290,318")
+      ->delimiter(',')
+      ->needs(generate);
+  app.add_option("--end", options.end, "the token that ends a sequence")->needs(generate);
   app.add_option("--save", options.save, "write the program with its states after the runs");
   app.add_flag("--profile", options.profile, "where the time of one more run goes");
   app.add_flag("--optimize", options.optimize,
