@@ -134,11 +134,11 @@ class GPT2LMHeadModel : public Composed<GPT2LMHeadModel, GPT2Options> {
    * two tensors [N, n_head, length, n_embd / n_head] a block. Throws ValueError for more than n_positions. */
   TensorList make_cache(std::int64_t batch_size, std::int64_t length) const;
   /**
-   * One step of generate, which export_program makes a program of, as its calls are the same at any position:
-   * the tokens [N, T] at `positions`, int64 [T], and what `cache` holds of the positions before -> the tokens
-   * after the last of them, int64 [N, 1]. Their keys and values go into the cache. Records no gradients.
-   * The options' max_new_tokens, eos_token_id and use_cache mean nothing here. Throws ValueError for a cache
-   * that is not make_cache's, TypeError for positions that are not int64.
+   * One step of generate: tokens [N, T] at `positions`, int64 [T] -> the tokens after the last, int64 [N, 1].
+   * `cache` holds keys and values of the positions before, and gets those of these. The calls are the same at
+   * any position, so that export_program makes a program of them. Records no gradients. The options'
+   * max_new_tokens, eos_token_id and use_cache mean nothing here. Throws ValueError for a cache that is not
+   * make_cache's, TypeError for positions that are not int64.
    */
   Tensor next_tokens(const Tensor& tokens, const Tensor& positions, const TensorList& cache,
                      const GenerationOptions& options = {});

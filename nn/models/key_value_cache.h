@@ -7,7 +7,7 @@
 
 namespace ocl::models {
 
-/** What the attentions of one block see in a pass over T positions. */
+/** The positions that one attention sees in a pass over T of them. */
 struct SeenPositions {
   Tensor keys, values;  // [N, heads, S, E]
   Tensor mask;          // bool [T, S], true: is seen; undefined where each position sees those up to itself

@@ -22,8 +22,8 @@ class GenerationStep(Module):
         batch_size: how many sequences it writes side by side.
         length: of prompt and continuation together, at most; ``net.n_positions`` by default. Each step
             attends to so many positions, those to come masked.
-        do_sample, temperature, top_k, top_p: as those of ``net.generate``. What is drawn goes on from run to
-            run, and from the seed of the export.
+        do_sample, temperature, top_k, top_p: as those of ``net.generate``. The random numbers of a
+            program go on from run to run, and begin with the seed of its export.
 
     Raises:
         ValueError: more than ``net.n_positions`` positions, or options without sense.
