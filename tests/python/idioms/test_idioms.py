@@ -8,7 +8,7 @@ import ocl
 
 
 def test_there_are_many_and_known_deviations_are_among_them():
-    assert len(LINES) > 940 and len(set(LINES)) == len(LINES)
+    assert len(LINES) > 1000 and len(set(LINES)) == len(LINES)
     assert set(DEVIATIONS) <= set(LINES)
     assert len(DEVIATIONS) < len(LINES) / 6
 
