@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import importlib.abc
-import importlib.util
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 Then = Callable[[ModuleType], None]
 
 
 class _Loader(importlib.abc.Loader):
-    """Like ``loader``, with ``then`` behind it."""
+    """Like ``loader``, with what waits for the module behind it."""
 
-    def __init__(self, loader: importlib.abc.Loader, then: Then) -> None:
+    def __init__(self, loader: importlib.abc.Loader, waiting: dict[str, Then]) -> None:
         self._loader = loader
-        self._then = then
+        self._waiting = waiting
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return self._loader.create_module(spec)
@@ -25,22 +28,27 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
-        self._then(module)
+        then = self._waiting.pop(module.__name__, None)
+        if then is not None:
+            then(module)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
+    """Finds what the others find. Programs ask for specs without importing, so that nothing ends here."""
+
     def __init__(self) -> None:
         self.waiting: dict[str, Then] = {}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        then = self.waiting.pop(name, None)
-        if then is None:
+        if name not in self.waiting:
             return None
-        spec = importlib.util.find_spec(name)
+        others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
+        found = (finder.find_spec(name, path, target) for finder in others)
+        spec = next((spec for spec in found if spec is not None), None)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, then)
+            spec.loader = _Loader(spec.loader, self.waiting)
         return spec
 
 

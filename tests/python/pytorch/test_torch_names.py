@@ -1,11 +1,14 @@
 """Names of torch.cuda in torch.ocl, and libraries that ask for them."""
 
 import copy
+import importlib.util
 import json
+from importlib.machinery import SourceFileLoader
 
 import pytest
 
 torch = pytest.importorskip("torch")
+when_imported = pytest.importorskip("torch_ocl._when_imported").when_imported
 
 
 def test_properties_are_an_object_as_cudas():
@@ -104,6 +107,23 @@ def test_ranges_stand_in_the_profile(tmp_path):
     assert {"outer", "inner 7", "here"} <= times.keys()
     assert times["outer"][0] <= times["inner 7"][0] and times["inner 7"][1] <= times["outer"][1]
     assert times["inner 7"][0] <= times["aten::add_"][0] and times["aten::add_"][1] <= times["inner 7"][1]
+
+
+def test_a_question_for_a_library_is_no_import(tmp_path, monkeypatch):
+    """Libraries ask one another's specs, and import later or never."""
+    (tmp_path / "asked_for.py").write_text("value = 3\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    seen = []
+    when_imported("asked_for", seen.append)
+    for _ in range(2):
+        assert importlib.util.find_spec("asked_for").loader.get_source("asked_for") == "value = 3\n"
+    assert not seen
+    module = importlib.import_module("asked_for")
+    assert seen == [module] and module.value == 3
+    assert type(module.__loader__) is type(module.__spec__.loader) is SourceFileLoader
+    importlib.reload(module)
+    assert seen == [module]
+    assert importlib.util.find_spec("no_such_library") is None
 
 
 @pytest.mark.parametrize("device", ["ocl:0", "ocl", torch.device("ocl:0"), torch.device("ocl")])
