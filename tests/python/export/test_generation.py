@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from test_c_interface import BUILD, not_compared, run
+from comparisons import not_compared
+from test_c_interface import BUILD, run
 
 import ocl
 from ocl import models
