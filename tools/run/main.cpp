@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
 #include "dlprim/export/program_sizes.h"
+#include "dlprim/io/file.h"
 #include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/device.h"
@@ -76,7 +79,7 @@ void set_input(ProgramRunner& runner, const std::string& name, const NpyArray& a
   copy(queue, ordered, input);
 }
 
-void save_output(ProgramRunner& runner, const std::string& name, const std::string& path) {
+void save_output(ProgramRunner& runner, const std::string& name, dlprim::io::OutputFile& file) {
   const Tensor output = runner.output(name);
   dlprim::Queue& queue = runner.device().queue();
   const Tensor ordered = Tensor::empty(runner.device(), output.shape, output.dtype);
@@ -84,7 +87,7 @@ void save_output(ProgramRunner& runner, const std::string& name, const std::stri
   NpyArray array{output.dtype, output.shape, {}};
   array.bytes.resize(static_cast<std::size_t>(output.numel()) * size_of(output.dtype));
   queue.read(ordered, array.bytes.data(), array.bytes.size());
-  write_npy(path, array);
+  write_npy(file, array);
 }
 
 /** Where the time of a run goes on the device, by primitive. */
@@ -104,6 +107,19 @@ void print_profile(ProgramRunner& runner) {
             [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
   std::printf("%10s  %8s  %s\n", "ms", "launches", "primitive");
   for (const auto& [name, row] : rows) std::printf("%10.3f  %8d  %s\n", row.first, row.second, name.c_str());
+}
+
+/** The files of the results by name, opened: a path that cannot be written ends the program before the run.
+ */
+std::map<std::string, std::unique_ptr<dlprim::io::OutputFile>> open_outputs(
+    const ProgramRunner& runner, const std::vector<std::string>& outputs) {
+  std::map<std::string, std::unique_ptr<dlprim::io::OutputFile>> files;
+  for (const std::string& text : outputs) {
+    const auto [name, path] = name_and_path(text, runner.program().outputs, "--output");
+    runner.output(name);  // throws for an unknown name
+    files[name] = std::make_unique<dlprim::io::OutputFile>(path);
+  }
+  return files;
 }
 
 struct Options {
@@ -128,6 +144,9 @@ void run(const Options& options) {
     require(paths.count(input.name), "the input ", described(runner, input), " is missing: --input ",
             input.name, "=FILE.npy");
   const std::map<std::string, NpyArray> arrays = read_inputs(runner, paths);
+  const auto outputs = open_outputs(runner, options.outputs);
+  if (!options.save.empty() && !std::filesystem::is_fifo(options.save))
+    dlprim::io::OutputFile(std::filesystem::path(options.save));  // throws where it cannot be written
 
   std::vector<double> times;
   for (int i = 0; i < options.repeat; ++i) {
@@ -145,10 +164,7 @@ void run(const Options& options) {
     std::printf("%zu more runs: %.3f ms at best, %.3f ms in the middle\n", times.size() - 1, times[1],
                 times[1 + (times.size() - 1) / 2]);
   }
-  for (const std::string& text : options.outputs) {
-    const auto [name, path] = name_and_path(text, runner.program().outputs, "--output");
-    save_output(runner, name, path);
-  }
+  for (const auto& [name, file] : outputs) save_output(runner, name, *file);
   if (!options.save.empty()) save_program(runner.current_program(), options.save);
   if (options.profile) print_profile(runner);
   std::printf("memory for temporaries: %zu bytes in one arena, at least %zu are needed\n",
