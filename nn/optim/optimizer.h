@@ -25,6 +25,10 @@ struct GroupOptions : Options {
   const GroupOptions& operator()() const { return *this; }
   double get_lr() const { return number("lr"); }
   void set_lr(double lr) { set("lr", lr); }
+  /** Throws ValueError, which lists the names, for a setting that the group does not have. */
+  void set(const char* name, Value value) override;
+  /** A setting that the optimizer does not know: what a schedule notes. */
+  void add(const char* name, Value value) { Options::set(name, std::move(value)); }
 };
 
 /** Parameters that share their settings. */
