@@ -41,15 +41,17 @@ void Optimizer::add_param_group(const TensorList& parameters, const Options& opt
   groups_.push_back(std::move(group));
 }
 
+TensorList Optimizer::parameters() const {
+  const std::lock_guard locked(mutex_);
+  TensorList all;
+  for (const ParameterGroup& group : groups_)
+    all.insert(all.end(), group.parameters.begin(), group.parameters.end());
+  return all;
+}
+
 void Optimizer::zero_grad(bool set_to_none) {
   const NoGradGuard no_grad;
-  TensorList parameters;
-  {
-    const std::lock_guard locked(mutex_);
-    for (const ParameterGroup& group : groups_)
-      parameters.insert(parameters.end(), group.parameters.begin(), group.parameters.end());
-  }
-  for (Tensor& p : parameters) {
+  for (Tensor& p : parameters()) {
     if (set_to_none)
       p.set_grad({});
     else if (Tensor grad = p.grad(); grad.defined())

@@ -87,6 +87,8 @@ class Optimizer {
   /** References to a group stay valid when others are added. Hold mutex() while another thread may step. */
   std::deque<ParameterGroup>& param_groups() { return groups_; }
   const std::deque<ParameterGroup>& param_groups() const { return groups_; }
+  /** Those of all groups, in order. */
+  TensorList parameters() const;
   /** The state of a parameter; an empty state before its first step. */
   ParameterState& state(const Tensor& parameter) { return states_[&parameter.impl()]; }
 
