@@ -202,8 +202,10 @@ TensorList attend(const Problem& p, bool wants_weights) {
   };
   const DType compute = dlprim::compute_dtype(query.dtype);
   using Kept = dlprim::AttentionKept;
-  const Kept kept =
-      wants_weights ? Kept::probabilities : dlprim::attention_kept(query, key, value, wants_gradient(p.mask));
+  const bool is_recorded = needs_tape({p.query, p.key, p.value, p.mask});
+  const Kept kept = wants_weights ? Kept::probabilities
+                    : is_recorded ? dlprim::attention_kept(query, key, value, wants_gradient(p.mask))
+                                  : Kept::nothing;
   dlprim::Tensor probabilities, log_sums;
   if (kept == Kept::probabilities) probabilities = matrix(key.shape[1], query.dtype);
   if (kept == Kept::log_sums)
@@ -213,7 +215,7 @@ TensorList attend(const Problem& p, bool wants_weights) {
     settings.dropout =
         default_generator(p.query.device()).next(query.shape[0] * query.shape[1] * key.shape[1]);
   const auto or_null = [](const dlprim::Tensor& t) { return t.defined() ? &t : nullptr; };
-  const bool keeps_output = log_sums.defined() && needs_tape({p.query, p.key, p.value, p.mask});
+  const bool keeps_output = log_sums.defined();
   const dlprim::Tensor output = matrix(value.shape[2], keeps_output ? compute : query.dtype);
   dlprim::attention_forward(device.queue(), query, key, value, raw_or_null(p.mask), settings, output,
                             or_null(probabilities), or_null(log_sums));

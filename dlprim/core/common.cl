@@ -49,9 +49,9 @@
 #define STORE_bfloat16(p, i, v) (p)[i] = to_bfloat16((float)(v))
 #define STORE_int64(p, i, v) (p)[i] = (long)(v)
 #define STORE_int32(p, i, v) (p)[i] = (int)(v)
-#define STORE_int16(p, i, v) (p)[i] = (short)(v)
-#define STORE_int8(p, i, v) (p)[i] = (char)(v)
-#define STORE_uint8(p, i, v) (p)[i] = (uchar)(v)
+#define STORE_int16(p, i, v) (p)[i] = (short)(int)(v)  // Numbers outside of a narrow range wrap by way of int
+#define STORE_int8(p, i, v) (p)[i] = (char)(int)(v)
+#define STORE_uint8(p, i, v) (p)[i] = (uchar)(int)(v)
 #define STORE_bool(p, i, v) (p)[i] = (uchar)((v) != 0)
 #define STORE_complex64(p, i, v) (p)[i] = (v)
 #define STORE_complex128(p, i, v) (p)[i] = (v)

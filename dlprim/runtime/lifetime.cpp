@@ -61,7 +61,8 @@ void sleep_for_good() {
 
 namespace {
 
-/** The threads that have a number and live; never destroyed, since threads end after main() too. */
+/** The threads that have a number and live; never destroyed, since threads end after main() too. A forked
+ * child ends threads as well, whose number another thread of the parent may have looked at. */
 struct LivingThreads {
   std::mutex mutex;
   std::map<std::uint32_t, std::int64_t> native_ids;  // by number
@@ -69,6 +70,9 @@ struct LivingThreads {
 
 LivingThreads& living_threads() {
   static auto* threads = new LivingThreads;
+  static const int registered = pthread_atfork([] { threads->mutex.lock(); }, [] { threads->mutex.unlock(); },
+                                               [] { threads->mutex.unlock(); });
+  (void)registered;
   return *threads;
 }
 

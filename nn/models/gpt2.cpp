@@ -20,75 +20,13 @@
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
 #include "nn/init.h"
+#include "nn/models/key_value_cache.h"
 
 namespace ocl::models {
 
 using dlprim::require;
 
 namespace {
-
-/**
- * The keys and values of all positions so far, of each attention in the order in which a pass meets them.
- * Attention finds the one of its thread (Scope), so that blocks, hooks and modules put in their places are
- * called as ever.
- */
-class KeyValueCache {
- public:
-  explicit KeyValueCache(std::int64_t capacity) : capacity_(capacity) {}
-
-  class Scope {
-   public:
-    explicit Scope(KeyValueCache* cache) : outer_(current_) { current_ = cache; }
-    ~Scope() { current_ = outer_; }
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-
-   private:
-    KeyValueCache* outer_;
-  };
-  /** Null outside of any scope. */
-  static KeyValueCache* current() { return current_; }
-
-  /** Positions that have passed through the whole net. */
-  std::int64_t length() const { return length_; }
-  /** The next pass is to be kept: that one alone, and not those that hooks make within it or after it. */
-  void await_pass() { is_awaited_ = true; }
-  /** Whether the pass that begins is to be kept. */
-  bool begin_pass() {
-    if (!std::exchange(is_awaited_, false)) return false;
-    met_ = 0;
-    return true;
-  }
-  /** `blocks` attentions must have been met since. */
-  void end_pass(std::int64_t positions, std::size_t blocks) {
-    require(met_ == blocks, "generate: of ", blocks, " blocks ", met_,
-            " keep their keys and values; use_cache=False generates with blocks of any kind");
-    length_ += positions;
-  }
-  /** Puts [N, heads, positions, E] after what the next attention has, and gives all that it has then. */
-  std::pair<Tensor, Tensor> extended(const Tensor& keys, const Tensor& values) {
-    if (met_ == entries_.size()) entries_.push_back({room_for(keys), room_for(values)});
-    const auto& [all_keys, all_values] = entries_[met_++];
-    return {put(all_keys, keys), put(all_values, values)};
-  }
-
- private:
-  Tensor room_for(const Tensor& like) const {
-    return empty({like.size(0), like.size(1), capacity_, like.size(3)}, like.dtype(), like.device());
-  }
-  Tensor put(const Tensor& all, const Tensor& added) const {
-    narrow(all, 2, length_, added.size(2)).copy_(added);
-    return narrow(all, 2, 0, length_ + added.size(2));
-  }
-
-  static thread_local KeyValueCache* current_;
-
-  bool is_awaited_ = false;
-  std::int64_t capacity_, length_ = 0;
-  std::size_t met_ = 0;
-  std::vector<std::pair<Tensor, Tensor>> entries_;
-};
-thread_local KeyValueCache* KeyValueCache::current_ = nullptr;
 
 GPT2Options published(std::int64_t n_embd, std::int64_t n_layer, std::int64_t n_head) {
   return GPT2Options().n_embd(n_embd).n_layer(n_layer).n_head(n_head);
@@ -102,17 +40,20 @@ void require_tokens(const char* op, const Tensor& tokens) {
 }
 
 /** Refuses what no distribution can be made of. */
+void require_choice(const char* op, const GenerationOptions& o) {
+  require(!o.do_sample() || (o.temperature() > 0 && std::isfinite(o.temperature())), op,
+          ": temperature must be above 0, got ", o.temperature(), "; do_sample=False takes the likeliest");
+  require(!o.top_k() || *o.top_k() > 0, op, ": top_k must be above 0, got ", o.top_k().value_or(0));
+  require(!o.top_p() || (*o.top_p() > 0 && *o.top_p() <= 1), op, ": top_p must be in (0, 1], got ",
+          o.top_p().value_or(0));
+}
+
 void require_sense(const GenerationOptions& o, const Tensor& tokens, const GPT2Options& net) {
   require(o.max_new_tokens() >= 0, "generate: max_new_tokens must not be negative, got ", o.max_new_tokens());
   require(o.max_new_tokens() <= net.n_positions() - tokens.size(1), "generate: ", tokens.size(1),
           " tokens and max_new_tokens=", o.max_new_tokens(),
           " are more than n_positions=", net.n_positions());
-  require(!o.do_sample() || (o.temperature() > 0 && std::isfinite(o.temperature())),
-          "generate: temperature must be above 0, got ", o.temperature(),
-          "; do_sample=False takes the likeliest");
-  require(!o.top_k() || *o.top_k() > 0, "generate: top_k must be above 0, got ", o.top_k().value_or(0));
-  require(!o.top_p() || (*o.top_p() > 0 && *o.top_p() <= 1), "generate: top_p must be in (0, 1], got ",
-          o.top_p().value_or(0));
+  require_choice("generate", o);
   require(!o.eos_token_id() || (*o.eos_token_id() >= 0 && *o.eos_token_id() < net.vocab_size()),
           "generate: eos_token_id must be below vocab_size=", net.vocab_size(), ", got ",
           o.eos_token_id().value_or(0));
@@ -202,12 +143,13 @@ Tensor GPT2Attention::forward(const Tensor& x) {
       unbind(reshape(c_attn(x), {items, positions, 3, o.n_head(), o.n_embd() / o.n_head()}), 2);
   const auto heads = [&](std::size_t part) { return permute(parts[part], {0, 2, 1, 3}); };
   const Tensor query = heads(0);
-  Tensor keys = heads(1), values = heads(2);
-  if (KeyValueCache* cache = KeyValueCache::current()) std::tie(keys, values) = cache->extended(keys, values);
+  SeenPositions seen{heads(1), heads(2), {}};
+  if (KeyValueCache* cache = KeyValueCache::current()) seen = cache->extended(seen.keys, seen.values);
   AttentionOptions how;
   how.dropout_p = is_training() ? o.attn_pdrop() : 0;
-  how.is_causal = positions > 1;  // one alone is the last, and sees all, those of a cache too
-  const Tensor attended = scaled_dot_product_attention(query, keys, values, how);
+  how.attn_mask = seen.mask;
+  how.is_causal = !seen.mask.defined() && positions > 1;  // one alone is the last, and sees all before it too
+  const Tensor attended = scaled_dot_product_attention(query, seen.keys, seen.values, how);
   return resid_dropout(c_proj(reshape(permute(attended, {0, 2, 1, 3}), {items, positions, o.n_embd()})));
 }
 
@@ -262,11 +204,11 @@ Tensor GPT2Model::forward(const Tensor& tokens) {
   KeyValueCache* cache = KeyValueCache::current();
   if (cache && !cache->begin_pass()) cache = nullptr;
   const KeyValueCache::Scope scope(cache);
-  const std::int64_t before = cache ? cache->length() : 0, count = tokens.size(1);
-  const std::int64_t n_positions = options().n_positions();
-  require(before + count <= n_positions, "GPT2Model: a sequence of ", before + count,
+  const std::int64_t count = tokens.size(1), n_positions = options().n_positions();
+  require(count <= n_positions, "GPT2Model: a sequence of ", count,
           " tokens is longer than n_positions=", n_positions);
-  const Tensor positions = arange(before, before + count, 1, DType::int64, tokens.device());
+  const Tensor positions =
+      cache ? cache->positions(count, tokens.device()) : arange(0, count, 1, DType::int64, tokens.device());
   Tensor x = drop(wte(tokens) + wpe(positions));
   const ModulePointers blocks = h->modules();
   for (const auto& block : blocks) x = (*block)(x);
@@ -294,14 +236,13 @@ Tensor GPT2LMHeadModel::generate(const Tensor& given, const GenerationOptions& o
   require_tokens("generate", given);
   require_sense(o, given, options());
   const NoGradGuard no_grad;
-  KeyValueCache cache(given.size(1) + o.max_new_tokens());
+  GrowingCache cache(given.size(1) + o.max_new_tokens());
   const KeyValueCache::Scope scope(o.use_cache() ? &cache : nullptr);
   Tensor tokens = given, ended;
   for (std::int64_t i = 0; i < o.max_new_tokens(); ++i) {
     cache.await_pass();
     const Tensor seen = narrow(tokens, 1, cache.length(), tokens.size(1) - cache.length());
-    const Tensor last = narrow(transformer(seen), 1, seen.size(1) - 1, 1);
-    Tensor next = chosen_tokens(select(lm_head(last), 1, 0), o).to(given.dtype());
+    Tensor next = token_after(seen, o).to(given.dtype());
     if (o.eos_token_id()) {
       if (ended.defined()) next = masked_fill(next, ended, *o.eos_token_id());
       ended = eq(next, *o.eos_token_id());
@@ -310,6 +251,35 @@ Tensor GPT2LMHeadModel::generate(const Tensor& given, const GenerationOptions& o
     if (ended.defined() && all(ended).item<bool>()) break;
   }
   return tokens;
+}
+
+Tensor GPT2LMHeadModel::token_after(const Tensor& tokens, const GenerationOptions& o) {
+  const Tensor last = narrow(transformer(tokens), 1, tokens.size(1) - 1, 1);
+  return chosen_tokens(select(lm_head(last), 1, 0), o);
+}
+
+TensorList GPT2LMHeadModel::make_cache(std::int64_t batch_size, std::int64_t length) const {
+  const GPT2Options o = options();
+  require(batch_size > 0, "make_cache: batch_size must be above 0, got ", batch_size);
+  require(length > 0 && length <= o.n_positions(),
+          "make_cache: length must be from 1 to n_positions=", o.n_positions(), ", got ", length);
+  const Tensor weight = transformer->wte->weight;
+  TensorList cache;
+  for (std::int64_t i = 0; i < 2 * o.n_layer(); ++i)
+    cache.push_back(
+        zeros({batch_size, o.n_head(), length, o.n_embd() / o.n_head()}, weight.dtype(), weight.device()));
+  return cache;
+}
+
+Tensor GPT2LMHeadModel::next_tokens(const Tensor& tokens, const Tensor& positions, const TensorList& cache,
+                                    const GenerationOptions& o) {
+  require_tokens("next_tokens", tokens);
+  require_choice("next_tokens", o);
+  const NoGradGuard no_grad;
+  PlacedCache placed(cache, positions);
+  const KeyValueCache::Scope scope(&placed);
+  placed.await_pass();
+  return token_after(tokens, o);
 }
 
 const Variants<GPT2Options>& GPT2LMHeadModel::variants() {

@@ -130,11 +130,28 @@ class GPT2LMHeadModel : public Composed<GPT2LMHeadModel, GPT2Options> {
    * cache.
    */
   Tensor generate(const Tensor& tokens, const GenerationOptions& options = {});
+
+  /** Room for the keys and values of `length` positions of `batch_size` sequences, for next_tokens: zeros,
+   * two tensors [N, n_head, length, n_embd / n_head] a block. Throws ValueError for more than n_positions. */
+  TensorList make_cache(std::int64_t batch_size, std::int64_t length) const;
+  /**
+   * One step of generate: tokens [N, T] at `positions`, int64 [T] -> the tokens after the last, int64 [N, 1].
+   * `cache` holds keys and values of the positions before, and gets those of these. The calls are the same at
+   * any position, so that export_program makes a program of them. Records no gradients. The options'
+   * max_new_tokens, eos_token_id and use_cache mean nothing here. Throws ValueError for a cache that is not
+   * make_cache's, TypeError for positions that are not int64.
+   */
+  Tensor next_tokens(const Tensor& tokens, const Tensor& positions, const TensorList& cache,
+                     const GenerationOptions& options = {});
   /** "gpt2", "gpt2_medium", "gpt2_large", "gpt2_xl". */
   static const Variants<GPT2Options>& variants();
 
   Child<GPT2Model> transformer = child<GPT2Model>("transformer");
   Child<Module> lm_head = child<Module>("lm_head");
+
+ private:
+  /** The token that follows the last position of a pass: [N, 1]. */
+  Tensor token_after(const Tensor& tokens, const GenerationOptions& options);
 };
 
 }  // namespace ocl::models

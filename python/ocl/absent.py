@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-__all__ = ["Device", "Dtype", "complete", "dtypes", "holds_absent", "is_absent", "module_of"]
+__all__ = ["Dtype", "complete", "dtypes", "holds_absent", "is_absent", "module_of"]
 
 _WHOLE_TENSORS = (
     "a tensor lies on one device as a whole; ocl.distributed has groups of processes and their collectives"
@@ -93,33 +93,6 @@ class Dtype:
 
     def __reduce__(self) -> tuple:
         return dtypes.__getitem__, (self._name,)
-
-
-class Device:
-    """A device of PyTorch's that is not here: programs compare with it. There are no tensors on it."""
-
-    def __init__(self, kind: str) -> None:
-        self.type, self.index = kind, None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Device) and self.type == other.type
-
-    def __hash__(self) -> int:
-        return hash(self.type)
-
-    def __str__(self) -> str:
-        return self.type
-
-    def __repr__(self) -> str:
-        return f"device(type='{self.type}')"
-
-    def __enter__(self) -> NoReturn:
-        raise NotImplementedError(
-            f"there are no tensors on the device {self.type!r}; ocl.shapes_only() gives shapes alone"
-        )
-
-    def __exit__(self, *raised: Any) -> None:
-        pass
 
 
 _BITS = {

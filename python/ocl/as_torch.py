@@ -19,11 +19,13 @@ from collections.abc import Callable
 from typing import Any
 
 import ocl
-from ocl import _C, absent, device_names, torch_modules
+from ocl import _C, absent, adapting, device_names, settings, torch_modules
 from ocl._C import Tensor
 from ocl._C._nn import Module
+from ocl.late_numpy import np
 from ocl.library import dispatching
 from ocl.library.operators import ops
+from ocl.meta_device import MetaDevice, put_answers
 from ocl.overriding.arming import watch_refusals
 from ocl.overriding.asking import Asked
 from ocl.overriding.classes import put_torch_names
@@ -62,11 +64,11 @@ class _AbsentLoader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds ``torch.X`` where ``ocl.X`` is, and says what is missing where it is not."""
+    """Finds ``torch.X`` where ``ocl.X`` is, and says what is missing where it is not. Adapts libraries."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if not fullname.startswith("torch."):
-            return None
+            return adapting.found(fullname, path)
         name = fullname.removeprefix("torch.")
         if absent.is_absent(name):
             return importlib.machinery.ModuleSpec(fullname, _AbsentLoader(), is_package=True)
@@ -124,7 +126,7 @@ class _Torch(types.ModuleType):
 class _DeviceMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if "meta" in (args or kwargs.values()):
-            return absent.Device("meta")
+            return MetaDevice()
         translated = [device_names.translated(args[0])] if args else []
         kwargs = {key: device_names.translated(value) for key, value in kwargs.items()}
         if len(args) == 2 and args[0] == "cuda":
@@ -132,7 +134,7 @@ class _DeviceMeta(type):
         return _C.device(*translated, *args[1:], **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, (_C.device, absent.Device))
+        return isinstance(instance, (_C.device, MetaDevice))
 
 
 class _Device(metaclass=_DeviceMeta):
@@ -148,14 +150,32 @@ def _takes_device(value: Any) -> bool:
     ) or value is ocl.load
 
 
+def _parameters(function: Callable) -> tuple[str, ...]:
+    return function.__code__.co_varnames if isinstance(function, types.FunctionType) else ()
+
+
+def _in_dtype(default: Any, function: Callable, args: tuple, kwargs: dict) -> Any:
+    """The result in the default dtype: that of a layer, or of a function that no array gave its float32."""
+    if args and isinstance(args[0], Module):
+        return function(*args, **{**kwargs, "dtype": default})
+    result = function(*args, **kwargs)
+    is_float = isinstance(result, Tensor) and result.dtype == _C.float32
+    if not is_float or any(isinstance(given, (Tensor, np.ndarray)) for given in args):
+        return result
+    return function(*args, **{**kwargs, "dtype": default})
+
+
 def _with_names(function: Callable) -> Callable:
-    """The function, for which PyTorch's names of devices are translated."""
+    """The function, for which PyTorch's names of devices are translated. It keeps to the default dtype."""
+    takes_dtype = "dtype" in (function.__doc__ or "") or "dtype" in _parameters(function)
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         for key in ("device", "map_location"):
             if key in kwargs:
                 kwargs[key] = device_names.translated(kwargs[key])
+        if settings.reduced_default is not None and takes_dtype and kwargs.get("dtype") is None:
+            return _in_dtype(settings.reduced_default, function, args, kwargs)
         return function(*args, **kwargs)
 
     setattr(called, _MARK, True)
@@ -228,6 +248,7 @@ def as_torch() -> types.ModuleType:
     sys.meta_path.insert(0, _Finder())
     _translate_names()
     watch_refusals()
+    put_answers()
     put_torch_names()
     dispatching.put_torch_names()
     return torch

@@ -9,6 +9,7 @@ from typing import Any
 from ocl import _C
 from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
 from ocl.late_numpy import np
+from ocl.questions import is_storage
 
 __all__ = [
     "asarray",
@@ -104,11 +105,15 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """`obj` as a tensor: tensors share their memory unless `copy` or a conversion forbids it, arrays and
-    numbers are uploaded. (torch.asarray)
+    """`obj` as a tensor: tensors and storages share their memory unless `copy` or a conversion forbids it,
+    arrays and numbers are uploaded. (torch.asarray)
 
     Raises ValueError where `copy` is False and there is no way without a copy.
     """
+    if is_storage(obj):
+        from ocl.storages import elements_of
+
+        obj = elements_of(obj, dtype or _C.uint8)
     if not isinstance(obj, Tensor):
         if copy is False:
             raise ArgumentValueError(
@@ -125,7 +130,7 @@ def asarray(
     if result is obj and copy:
         result = obj.clone()
     if not requires_grad:
-        return result.detach()
+        return result.detach() if result.requires_grad else result
     return result if result.requires_grad else result.detach().requires_grad_()
 
 

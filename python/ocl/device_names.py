@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ocl import _C
+from ocl.meta_device import placed
 
 # Whether "cuda" stands for OpenCL devices: ocl.as_torch() sets it.
 stand_for_ocl = False
@@ -16,6 +17,7 @@ def translated(device: Any) -> Any:
     "cuda:1" is "ocl:1". "cuda" without a number is the default device, and so is "cpu": there are no host
     tensors that would have to be told apart. A number is that of an OpenCL device.
     """
+    device = placed(device)
     if isinstance(device, bool) or not isinstance(device, (str, int)):
         return device
     if isinstance(device, int):

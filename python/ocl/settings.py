@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ocl import _C
+from ocl import _C, device_names
 
 __all__ = [
     "are_deterministic_algorithms_enabled",
@@ -21,23 +21,30 @@ __all__ = [
 ]
 
 _values: dict[str, Any] = {"deterministic": False, "warn_only": False, "threads": None, "interop": None}
+reduced_default: _C.dtype | None = None  # the default dtype, where it is not float32
 
 
 def get_default_dtype() -> _C.dtype:
-    """float32, always. (torch.get_default_dtype)"""
-    return _C.float32
+    """float32, or what a program set under ``ocl.as_torch()``. (torch.get_default_dtype)"""
+    return reduced_default or _C.float32
 
 
 def set_default_dtype(d: _C.dtype) -> None:
-    """Takes float32 alone: another default is not there, and raises NotImplementedError.
-    (torch.set_default_dtype)
+    """Takes float32. Under ``ocl.as_torch()`` it takes float16 and bfloat16 too: layers, and tensors that are
+    made of sizes or Python floats, have that dtype then.
+
+    Whole numbers still give float32 with Python floats. So float64 raises NotImplementedError: its digits
+    would be lost. (torch.set_default_dtype)
     """
+    global reduced_default
     if not isinstance(d, _C.dtype) or not d.is_floating_point:
         raise TypeError(
             f"set_default_dtype: only floating-point types are supported as the default type, got {d}"
         )
-    if d != _C.float32:
+    accepted = (_C.float32, _C.float16, _C.bfloat16) if device_names.stand_for_ocl else (_C.float32,)
+    if d not in accepted:
         raise NotImplementedError(f"set_default_dtype: tensors are made in float32 by default, not in {d}")
+    reduced_default = None if d == _C.float32 else d
 
 
 def set_default_tensor_type(t: Any) -> None:

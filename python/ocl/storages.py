@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from typing import Any
 
 from ocl import _C
-from ocl._C import ArgumentTypeError, Tensor
+from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
+from ocl.creation import frombuffer
+from ocl.late_numpy import np
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
@@ -63,6 +67,26 @@ class _Storage:
 class UntypedStorage(_Storage):
     """The memory of a tensor as bytes. (torch.UntypedStorage)"""
 
+    @classmethod
+    def from_file(cls, filename: str | os.PathLike, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The first bytes of a file, which go to the default device when a tensor is made of them.
+
+        ValueError where it is shorter, and for ``shared``: what is written to a device reaches no file.
+        (torch.UntypedStorage.from_file)
+        """
+        from ocl.serialization.torch_file import mapped
+
+        if shared:
+            raise ArgumentValueError("from_file: memory of a device is not shared with a file")
+        content = memoryview(mapped(os.fspath(filename)))
+        if not 0 <= nbytes <= len(content):
+            raise ArgumentValueError(f"from_file: expected nbytes from 0 to {len(content)}, got {nbytes}")
+        return _FileStorage(content[:nbytes])
+
+    def untyped(self) -> UntypedStorage:
+        """The storage itself. (torch.UntypedStorage.untyped)"""
+        return self
+
     def size(self) -> int:
         return self.nbytes()
 
@@ -71,6 +95,38 @@ class UntypedStorage(_Storage):
 
     def __repr__(self) -> str:
         return f"[ocl.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+
+
+class _FileBytes(Tensor):
+    """Bytes of a file. ``view(dtype=...)`` reads elements of the dtype, which have memory of their own."""
+
+    def view(self, *size: Any, dtype: Any = None, **named: Any) -> Tensor:
+        if dtype is None:
+            return super().view(*size, **named)
+        return frombuffer(self._content, dtype=dtype) if self._content else _C.empty(0, dtype=dtype)
+
+
+class _FileStorage(UntypedStorage):
+    """Bytes of a file. They are read where a part of them becomes a tensor."""
+
+    def __init__(self, content: memoryview) -> None:
+        self._content = content
+
+    @functools.cached_property
+    def _whole(self) -> Tensor:
+        whole = _C.tensor(np.frombuffer(self._content, np.uint8)).as_subclass(_FileBytes)
+        whole._content = self._content
+        return whole
+
+    def nbytes(self) -> int:
+        return len(self._content)
+
+    def tolist(self) -> list[int]:
+        return self._content.tolist()
+
+    def __getitem__(self, index: Any) -> Any:
+        part = self._content[index]
+        return part if isinstance(part, int) else _FileStorage(part)
 
 
 class TypedStorage(_Storage):

@@ -27,6 +27,7 @@ _LEADS_TO = {
     "cuda.amp.grad_scaler": "amp.grad_scaler",
     "distributed.tensor.placement_types": "distributed.placements",
     "functional": "",
+    "fx._symbolic_trace": "fx.tracer",
     "multiprocessing.spawn": "multiprocessing",
     "onnx": "torch_onnx",
     **{f"onnx.{part}": f"torch_onnx.{part}" for part in ("operators", "symbolic_helper", "symbolic_opset11")},

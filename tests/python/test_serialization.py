@@ -222,7 +222,7 @@ def test_a_named_tuple_comes_back_as_a_tuple(path):
     "obj, what",
     [
         ({"a": [1, object()]}, "a/1 is a object"),
-        (np.zeros(2), "the object is a ndarray"),
+        (np.array([None, "a"]), "the object is a ndarray"),
         ({"t": torch.ones(1)}, "t is a Tensor"),
         ({(1, 2): 3}, "key"),
     ],
@@ -231,6 +231,22 @@ def test_what_cannot_be_saved_is_refused(path, obj, what):
     with pytest.raises(TypeError, match=what):
         ocl.save(obj, path)
     assert not path.exists()
+
+
+def test_arrays_and_numbers_of_numpy_come_back(path):
+    saved = {
+        "state": ("MT19937", np.arange(5, dtype=np.uint32), 3, np.float32(0.1)),
+        "matrix": np.array([[1.5, np.nan], [-0.0, np.inf]], ">f8"),
+        "empty": np.zeros((0, 3), np.complex64),
+        "transposed": np.arange(6, dtype=np.int16).reshape(2, 3).T,
+    }
+    ocl.save(saved, path)
+    loaded = ocl.load(path)
+    assert type(loaded["state"][3]) is np.float32 and loaded["state"][1].flags.writeable
+    for name in ("matrix", "empty", "transposed"):
+        assert loaded[name].dtype == saved[name].dtype
+        np.testing.assert_array_equal(loaded[name], saved[name])
+    np.testing.assert_array_equal(loaded["state"][1], saved["state"][1])
 
 
 def test_net_and_optimizer_go_on_where_they_stopped(path):
@@ -342,6 +358,11 @@ DAMAGED_STRUCTURES = {
     "key that is a list": '[["value", 1], ["dict", [[]]]]',
     "value that is a list": '[["value", []]]',
     "unknown part": '[["magic", 1]]',
+    "array of objects": '[["array", ["|O", [1], "0000000000000000", false]]]',
+    "array of no dtype": '[["array", ["magic", [1], "00", false]]]',
+    "array of too few bytes": '[["array", ["<f4", [3], "00000000", false]]]',
+    "array of no digits": '[["array", ["<f4", [1], "zz", false]]]',
+    "array that is a number": '[["array", 5]]',
     "deep": "[" * 100_000 + "]" * 100_000,
     "deep objects": '{"list":[' * 100_000 + "]}" * 100_000,
 }

@@ -60,3 +60,32 @@ def test_what_a_storage_does_not_hold_is_refused():
         ocl.zeros(3, dtype=ocl.int64).set_(x.storage())
     with pytest.raises(TypeError, match="UntypedStorage: expected a Tensor, whose memory it is, got int"):
         ocl.UntypedStorage(3)
+
+
+@pytest.mark.parametrize("lib", LIBRARIES)
+def test_storages_of_files(lib, tmp_path):
+    """A file's bytes become a tensor where one is made of them, as readers of safetensors files do."""
+    numbers = np.array([1.5, -2.0, 0.25], np.float32)
+    path = tmp_path / "numbers"
+    path.write_bytes(b"head" + numbers.tobytes())
+    storage = lib.UntypedStorage.from_file(str(path), shared=False, nbytes=16)
+    assert storage.untyped() is storage and storage.nbytes() == len(storage) == 16 and storage[0] == ord("h")
+    part = storage[4:16]
+    assert type(part).__name__ in ("UntypedStorage", "_FileStorage") and part.nbytes() == 12
+    whole = lib.asarray(part, dtype=lib.uint8)
+    assert whole.dtype == lib.uint8 and whole.numpy().tobytes() == numbers.tobytes()
+    np.testing.assert_array_equal(whole.view(dtype=lib.float32).numpy(), numbers)
+    np.testing.assert_array_equal(whole.view(3, 4).numpy(), numbers.view(np.uint8).reshape(3, 4))
+    assert storage[4:4].nbytes() == 0 and list(storage[:2]) == [ord("h"), ord("e")]
+    with pytest.raises((RuntimeError, ValueError)):
+        lib.UntypedStorage.from_file(str(path), shared=False, nbytes=17)
+
+
+def test_storages_of_files_are_not_shared(tmp_path):
+    path = tmp_path / "numbers"
+    path.write_bytes(bytes(4))
+    with pytest.raises(ValueError, match="not shared with a file"):
+        ocl.UntypedStorage.from_file(path, shared=True, nbytes=4)
+    with pytest.raises(ValueError, match="expected nbytes from 0 to 4, got 5"):
+        ocl.UntypedStorage.from_file(path, nbytes=5)
+    assert ocl.asarray(ocl.ones(2).untyped_storage(), dtype=ocl.float32).tolist() == [1.0, 1.0]

@@ -8,18 +8,18 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "arrays.h"
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
 #include "dlprim/export/program_sizes.h"
 #include "dlprim/io/file.h"
-#include "dlprim/ops/creation/upload.h"
-#include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/device.h"
-#include "npy.h"
+#include "generate.h"
 
 namespace {
 
@@ -43,18 +43,6 @@ std::pair<std::string, std::string> name_and_path(const std::string& text,
   return {tensors.front().name, text};
 }
 
-std::string described(const ProgramRunner& runner, const ProgramTensor& each) {
-  return dlprim::concat(each.name, ": ", text_of_dynamic_geometry(each, runner.program().symbols));
-}
-
-std::size_t index_of_input(const ProgramRunner& runner, const std::string& name) {
-  runner.input(name);  // throws for an unknown name
-  const std::vector<ProgramTensor>& inputs = runner.program().inputs;
-  return static_cast<std::size_t>(std::find_if(inputs.begin(), inputs.end(),
-                                               [&](const ProgramTensor& each) { return each.name == name; }) -
-                                  inputs.begin());
-}
-
 /** Reads the arrays of all inputs, and sets the inputs' shapes. */
 std::map<std::string, NpyArray> read_inputs(ProgramRunner& runner,
                                             const std::map<std::string, std::string>& paths) {
@@ -69,25 +57,6 @@ std::map<std::string, NpyArray> read_inputs(ProgramRunner& runner,
     runner.set_input_shape(i, array.shape);
   }
   return arrays;
-}
-
-void set_input(ProgramRunner& runner, const std::string& name, const NpyArray& array) {
-  const Tensor input = runner.input(name);
-  dlprim::Queue& queue = runner.device().queue();
-  const Tensor ordered = Tensor::empty(runner.device(), input.shape, input.dtype);
-  upload(queue, {array.bytes.data(), array.bytes.size()}, ordered);
-  copy(queue, ordered, input);
-}
-
-void save_output(ProgramRunner& runner, const std::string& name, dlprim::io::OutputFile& file) {
-  const Tensor output = runner.output(name);
-  dlprim::Queue& queue = runner.device().queue();
-  const Tensor ordered = Tensor::empty(runner.device(), output.shape, output.dtype);
-  copy(queue, output, ordered);
-  NpyArray array{output.dtype, output.shape, {}};
-  array.bytes.resize(static_cast<std::size_t>(output.numel()) * size_of(output.dtype));
-  queue.read(ordered, array.bytes.data(), array.bytes.size());
-  write_npy(file, array);
 }
 
 /** Where the time of a run goes on the device, by primitive. */
@@ -125,18 +94,27 @@ std::map<std::string, std::unique_ptr<dlprim::io::OutputFile>> open_outputs(
 struct Options {
   std::string program, device = "ocl:0", save;
   std::vector<std::string> inputs, outputs;
-  int repeat = 1;
+  int repeat = 1, generate = 0;
+  std::vector<std::int64_t> prompt;
+  std::optional<std::int64_t> end;
   bool show = false, profile = false, optimize = false;
 };
 
-void run(const Options& options) {
-  const auto start = Clock::now();
-  dlprim::Device& device = dlprim::Device::get(options.device);
-  dlprim::ExportedProgram program = dlprim::load_program(options.program, device);
-  if (options.optimize) optimize_program(program);
-  ProgramRunner runner(std::move(program), device);
-  if (options.show) return static_cast<void>(std::fputs(runner.program().text().c_str(), stdout));
+/** Writes tokens after those of --prompt or --input. */
+void write_tokens(ProgramRunner& runner, const Options& options) {
+  require(options.inputs.size() + !options.prompt.empty() == 1 && options.outputs.size() <= 1,
+          "--generate takes --prompt TOKEN,TOKEN,... or --input tokens=FILE.npy, and at most one --output");
+  const auto path_of = [](const std::string& text) { return text.substr(text.find('=') + 1); };
+  const NpyArray prompt =
+      options.prompt.empty() ? read_npy(path_of(options.inputs[0])) : array_of_tokens(options.prompt);
+  std::unique_ptr<dlprim::io::OutputFile> file;
+  if (!options.outputs.empty()) file = std::make_unique<dlprim::io::OutputFile>(path_of(options.outputs[0]));
+  const NpyArray all = generate(runner, prompt, options.generate, options.end);
+  if (file) write_npy(*file, all);
+}
 
+void run_repeatedly(ProgramRunner& runner, const Options& options, Clock::time_point start) {
+  dlprim::Device& device = runner.device();
   std::map<std::string, std::string> paths;
   for (const std::string& text : options.inputs)
     paths.insert(name_and_path(text, runner.program().inputs, "--input"));
@@ -145,8 +123,6 @@ void run(const Options& options) {
             input.name, "=FILE.npy");
   const std::map<std::string, NpyArray> arrays = read_inputs(runner, paths);
   const auto outputs = open_outputs(runner, options.outputs);
-  if (!options.save.empty() && !std::filesystem::is_fifo(options.save))
-    dlprim::io::OutputFile(std::filesystem::path(options.save));  // throws where it cannot be written
 
   std::vector<double> times;
   for (int i = 0; i < options.repeat; ++i) {
@@ -164,7 +140,23 @@ void run(const Options& options) {
     std::printf("%zu more runs: %.3f ms at best, %.3f ms in the middle\n", times.size() - 1, times[1],
                 times[1 + (times.size() - 1) / 2]);
   }
-  for (const auto& [name, file] : outputs) save_output(runner, name, *file);
+  for (const auto& [name, file] : outputs) write_npy(*file, get_output(runner, name));
+}
+
+void run(const Options& options) {
+  const auto start = Clock::now();
+  dlprim::Device& device = dlprim::Device::get(options.device);
+  dlprim::ExportedProgram program = dlprim::load_program(options.program, device);
+  if (options.optimize) optimize_program(program);
+  ProgramRunner runner(std::move(program), device);
+  if (options.show) return static_cast<void>(std::fputs(runner.program().text().c_str(), stdout));
+
+  if (!options.save.empty() && !std::filesystem::is_fifo(options.save))
+    dlprim::io::OutputFile(std::filesystem::path(options.save));  // throws where it cannot be written
+  if (options.generate > 0)
+    write_tokens(runner, options);
+  else
+    run_repeatedly(runner, options, start);
   if (!options.save.empty()) save_program(runner.current_program(), options.save);
   if (options.profile) print_profile(runner);
   std::printf("memory for temporaries: %zu bytes in one arena, at least %zu are needed\n",
@@ -183,6 +175,14 @@ int main(int argc, char** argv) {
   app.add_option("--repeat,-n", options.repeat, "how many runs")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  auto* generate = app.add_option("--generate", options.generate,
+                                  "write so many tokens, each as it comes, by a program of a language model "
+                                  "(ocl.models.GenerationStep)")
+                       ->check(CLI::PositiveNumber);
+  app.add_option("--prompt", options.prompt, "the tokens to begin with, as numbers: 464,3290,318")
+      ->delimiter(',')
+      ->needs(generate);
+  app.add_option("--end", options.end, "the token that ends a sequence")->needs(generate);
   app.add_option("--save", options.save, "write the program with its states after the runs");
   app.add_flag("--profile", options.profile, "where the time of one more run goes");
   app.add_flag("--optimize", options.optimize,

@@ -4,19 +4,42 @@
 
 namespace {
 
+GenerationOptions choice_of(bool do_sample, double temperature, const std::optional<std::int64_t>& top_k,
+                            const std::optional<double>& top_p) {
+  return GenerationOptions().do_sample(do_sample).temperature(temperature).top_k(top_k).top_p(top_p);
+}
+
 Tensor generate(GPT2LMHeadModel& net, const Tensor& tokens, std::int64_t max_new_tokens, double temperature,
                 const std::optional<std::int64_t>& top_k, const std::optional<double>& top_p, bool do_sample,
                 const std::optional<std::int64_t>& eos_token_id, ocl::Generator* generator, bool use_cache) {
-  return net.generate(tokens, GenerationOptions()
+  return net.generate(tokens, choice_of(do_sample, temperature, top_k, top_p)
                                   .max_new_tokens(max_new_tokens)
-                                  .temperature(temperature)
-                                  .top_k(top_k)
-                                  .top_p(top_p)
-                                  .do_sample(do_sample)
                                   .eos_token_id(eos_token_id)
                                   .generator(generator)
                                   .use_cache(use_cache));
 }
+
+Tensor next_tokens(GPT2LMHeadModel& net, const Tensor& tokens, const Tensor& positions,
+                   const ocl::TensorList& cache, bool do_sample, double temperature,
+                   const std::optional<std::int64_t>& top_k, const std::optional<double>& top_p) {
+  return net.next_tokens(tokens, positions, cache, choice_of(do_sample, temperature, top_k, top_p));
+}
+
+constexpr const char* next_tokens_documentation =
+    "One step of generate: tokens [N, T] at positions int64 [T] -> the next tokens, int64 [N, 1].\n"
+    "\n"
+    "cache, of make_cache, holds keys and values of the positions before, and gets those of these. The "
+    "calls\n"
+    "are the same at any position, so that ocl.export makes a program of them (ocl.models.GenerationStep).\n"
+    "Records no gradients.\n"
+    "\n"
+    "Args:\n"
+    "    do_sample, temperature, top_k, top_p: as those of generate.\n"
+    "\n"
+    "Raises:\n"
+    "    ValueError: positions that are not one for each token, a cache that is not make_cache's, an option\n"
+    "        without sense.\n"
+    "    TypeError: tokens that are no integers, positions that are not int64.";
 
 constexpr const char* generate_documentation =
     "The tokens and up to max_new_tokens more: [N, T] -> [N, up to T + max_new_tokens], without gradients.\n"
@@ -59,6 +82,15 @@ void bind_language_nets(py::module_& models) {
            py::arg("temperature") = 1.0, py::arg("top_k") = py::none(), py::arg("top_p") = py::none(),
            py::arg("do_sample") = false, py::arg("eos_token_id") = py::none(),
            py::arg("generator") = py::none(), py::arg("use_cache") = true, WithoutLock(),
-           generate_documentation);
+           generate_documentation)
+      .def("make_cache", &GPT2LMHeadModel::make_cache, py::arg("batch_size"), py::arg("length"),
+           WithoutLock(),
+           "Room for next_tokens: zeros, two tensors [N, n_head, length, n_embd / n_head] a block.\n"
+           "\n"
+           "Raises:\n"
+           "    ValueError: a length of more than n_positions.")
+      .def("next_tokens", &next_tokens, py::arg("tokens"), py::arg("positions"), py::arg("cache"),
+           py::arg("do_sample") = false, py::arg("temperature") = 1.0, py::arg("top_k") = py::none(),
+           py::arg("top_p") = py::none(), WithoutLock(), next_tokens_documentation);
   def_nets<GPT2LMHeadModel>(m, "A GPT-2 (Radford et al. 2019), as transformers'; its files of weights load.");
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ocl._dynamo import config
+from ocl._dynamo import config, eval_frame
 from ocl.compiler import allow_in_graph, assume_constant_result, disable, is_compiling, reset
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "assume_constant_result",
     "config",
     "disable",
+    "eval_frame",
     "graph_break",
     "is_compiling",
     "mark_dynamic",

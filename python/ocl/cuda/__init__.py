@@ -5,6 +5,7 @@ After ``ocl.as_torch()`` they speak of the OpenCL devices instead, on which prog
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ocl import _C, accelerator, device_names, host_random
@@ -58,8 +59,11 @@ OutOfMemoryError = _C.OutOfMemoryError
 
 
 def __getattr__(name: str) -> Any:
-    """``FloatTensor`` and its kin, which PyTorch's old programs use as functions."""
-    from ocl import tensor_types
+    """``FloatTensor`` and its kin, which old programs call, and ``cuda.random`` and ``cuda.memory``."""
+    from ocl import tensor_types, torch_modules
+
+    if torch_modules.module_with_the_names_of(f"cuda.{name}") == __name__:
+        return sys.modules[__name__]
 
     if name in tensor_types.__all__:
         return getattr(tensor_types, name)

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from ocl import _C
+from ocl.models.generation import GenerationStep
 from ocl.models.outputs import GoogLeNetOutputs, InceptionOutputs
 from ocl.nn import Module
 from ocl.nn.embedding import adopt
@@ -107,6 +108,7 @@ def get_model(name: str, **config: Any) -> Module:
 create_model = get_model
 
 __all__ = [
+    "GenerationStep",
     "GoogLeNetOutputs",
     "InceptionOutputs",
     "create_model",

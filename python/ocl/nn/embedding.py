@@ -248,12 +248,12 @@ class Embedding(_Options, _C._nn.Embedding):
         dtype: Any = None,
     ) -> None:
         if _weight is None:
-            super().__init__(num_embeddings, embedding_dim, padding_idx, device, dtype)
+            super().__init__(num_embeddings, embedding_dim, padding_idx, device=device, dtype=dtype)
             if _freeze:
                 self.weight.requires_grad_(False)
         else:
             with shapes_only():
-                super().__init__(num_embeddings, embedding_dim, padding_idx, device, dtype)
+                super().__init__(num_embeddings, embedding_dim, padding_idx, device=device, dtype=dtype)
             self._take(_weight, _freeze)
         self._set(max_norm, norm_type, scale_grad_by_freq, sparse)
 

@@ -42,5 +42,12 @@ def _get_name(self: Module) -> str:
     return type(self).__name__
 
 
+def _non_persistent_buffers(self: Module) -> frozenset[str]:
+    """The names of the own buffers that are not in the state dict. (torch.nn.Module)"""
+    buffers = Module.__getstate__(self)["buffers"]
+    return frozenset(name for name, (_, is_persistent) in buffers.items() if not is_persistent)
+
+
+Module._non_persistent_buffers_set = property(_non_persistent_buffers)
 Module.set_submodule, Module.compile, Module.share_memory = _set_submodule, _compile, _share_memory
 Module._get_name = _get_name

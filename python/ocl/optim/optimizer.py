@@ -88,6 +88,8 @@ def _with_hooks(step):
         if getattr(type(self), "step", None) is not hooked:  # called by the step of a subclass
             return step(*args, **kwargs)
         self._opt_called = True
+        if _HOOKS[0] not in vars(self):  # one that wraps another, and does not call the constructor
+            return step(*args, **kwargs)
         for hook in _every_step_pre.all() + self._optimizer_step_pre_hooks.all():
             result = hook(self, args, kwargs)
             if result is None:

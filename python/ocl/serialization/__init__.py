@@ -8,9 +8,10 @@ metadata. ``load`` tells the formats apart by what a file begins with.
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
-from ocl import _C
+from ocl import _C, device_names
 from ocl._C import Tensor
 from ocl.serialization import torch_file
 from ocl.serialization.allow_list import (
@@ -47,16 +48,29 @@ def save(obj: Any, f: File) -> None:
     At a path, a crash leaves no half-written file; what is replaced keeps its mode, and a symbolic link stays
     one. A file that is open is written to once the whole is in a temporary one.
 
-    Raises TypeError for an object that is neither tensor, number, string, None, dict, list nor tuple,
-    ValueError for one that contains itself, and OSError.
+    Raises TypeError for an object that is neither tensor, number, string, None, array of numbers, dict, list
+    nor tuple, ValueError for one that contains itself, and OSError. Under ``ocl.as_torch()`` what would be a
+    TypeError is pickled: ``pickle.load`` reads it, and ``load`` does not.
     """
     if isinstance(obj, dict) and all(isinstance(k, str) and _is_dense(v) for k, v in obj.items()):
         tensors, metadata = obj, {}
     else:
-        tensors, steps = taken_apart(obj)
+        try:
+            tensors, steps = taken_apart(obj)
+        except TypeError:
+            if not device_names.stand_for_ocl:
+                raise
+            _save_pickle(obj, f)
+            return
         metadata = {_STRUCTURE: json.dumps(steps)}
     with path_to_write(f) as path:
         _C._data.save_tensors(tensors, path, metadata)
+
+
+def _save_pickle(obj: Any, f: File) -> None:
+    content = pickle.dumps(obj)
+    with path_to_write(f) as path, open(path, "wb") as file:
+        file.write(content)
 
 
 def load(f: File, map_location: MapLocation = None, *, weights_only: bool = True) -> Any:

@@ -11,9 +11,11 @@ import json
 from typing import Any, NamedTuple
 
 from ocl._C import Tensor
+from ocl.late_numpy import np
 from ocl.sparse.coo import SparseTensor, made
 
 _PLAIN = (bool, int, float, str, type(None))
+_KINDS = "biufc"  # of NumPy's arrays and numbers
 
 
 def rebuilt_from_json(text: str, tensors: dict[str, Tensor]) -> Any:
@@ -64,6 +66,9 @@ def taken_apart(obj: Any) -> tuple[dict[str, Tensor], list[list]]:
             todo.extend(reversed(children))
         elif isinstance(node, _PLAIN):
             steps.append(["value", node])
+        elif isinstance(node, np.ndarray | np.generic) and node.dtype.kind in _KINDS:
+            number = isinstance(node, np.generic)
+            steps.append(["array", [node.dtype.str, list(node.shape), node.tobytes().hex(), number]])
         else:
             raise TypeError(f"save: {path or 'the object'} is a {type(node).__name__}, which cannot be saved")
     return tensors, steps
@@ -104,6 +109,8 @@ def _rebuilt(steps: list[list], tensors: dict[str, Tensor]) -> Any:
         elif kind == "sparse":
             shape, is_coalesced = content
             stack.append(_sparse(*take(2), shape, is_coalesced))
+        elif kind == "array":
+            stack.append(_array(*content))
         elif kind == "list":
             stack.append(take(content))
         elif kind == "tuple":
@@ -117,6 +124,13 @@ def _rebuilt(steps: list[list], tensors: dict[str, Tensor]) -> Any:
             raise ValueError(f"unknown part {kind!r}")
     (whole,) = stack
     return whole
+
+
+def _array(dtype: str, shape: list, content: str, is_number: bool) -> np.ndarray | np.generic:
+    if np.dtype(dtype).kind not in _KINDS:
+        raise ValueError(f"no array of {dtype!r} is saved")
+    array = np.frombuffer(bytes.fromhex(content), dtype).reshape(shape).copy()
+    return array[()] if is_number else array
 
 
 def _sparse(indices: Tensor, values: Tensor, shape: list, is_coalesced: bool) -> SparseTensor:

@@ -2,7 +2,7 @@
 ``ocl.utils.checkpoint`` recomputes activations; ``ocl.utils.summary`` tells what a model's layers give, hold
 and compute."""
 
-from . import checkpoint, data, hooks
+from . import checkpoint, data, dlpack, hooks
 from .model_summary import summary
 
-__all__ = ["checkpoint", "data", "hooks", "summary"]
+__all__ = ["checkpoint", "data", "dlpack", "hooks", "summary"]

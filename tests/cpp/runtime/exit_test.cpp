@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <thread>
 
@@ -96,16 +97,12 @@ bool is_refused_in_child(Tensor t, std::shared_ptr<PinnedMemory> pinned) {
   return all && Device::count() > 0;
 }
 
-/** A thread that uses the device for as long as this lives. */
+/** A thread that does `work` again and again for as long as this lives. */
 class BusyThread {
  public:
-  explicit BusyThread(Queue& queue)
-      : thread_([this, &queue] {
-          const Tensor own = queue.scratch({3});
-          while (!stop_) {
-            fill(queue, own, 1);
-            queue.finish();
-          }
+  explicit BusyThread(std::function<void()> work)
+      : thread_([this, work = std::move(work)] {
+          while (!stop_) work();
         }) {}
   ~BusyThread() {
     stop_ = true;
@@ -138,7 +135,12 @@ TEST(Exit, OfAForkedChild) {
   const Tensor t = queue.scratch({3});
   fill(queue, t, 1);
   const auto pinned = PinnedMemory::allocate(device(), 100000);
-  const BusyThread busy(queue);
+  const Tensor own = queue.scratch({3});
+  const BusyThread busy([&] {
+    fill(queue, own, 1);
+    queue.finish();
+  });
+  const BusyThread beginning_and_ending([&] { std::thread([&] { queue.finish(); }).join(); });
   // By exit(), with the handlers that libraries have left for the end of a process, but for rusticl, where
   // LLVM's waits for a lock that a thread of the parent held as it forked (docs/driver-faults.md).
   const auto end_child = device().info().platform_name == "rusticl" ? _exit : std::exit;

@@ -172,6 +172,60 @@ def test_switches_of_the_compiler_and_types_of_cuda():
     assert run("-c", "import ocl; ocl.as_torch()" + COMPILER).stdout.endswith("ALL HELD\n")
 
 
+FOR_TRANSFORMERS = """
+import io, pickle, torch, torch._dynamo
+from torch import nn
+assert not isinstance(nn.ReLU(), torch._dynamo.eval_frame.OptimizedModule)
+meta = torch.device("meta")
+with meta:
+    made = nn.Linear(3, 2, device=meta)
+    assert torch.tensor([]).device == meta and made.weight.device.type == "meta"
+    assert [x.item() for x in torch.linspace(0, 1, 3, device="cpu")] == [0.0, 0.5, 1.0]
+assert made.weight.device == torch.device("cuda") and torch.ones(1).device != meta
+for refused in (lambda: torch.ones(2, device="meta"), lambda: torch.ones(2).to(meta)):
+    try:
+        refused()
+    except NotImplementedError as error:
+        assert "there are no tensors on the device 'meta'" in str(error)
+    else:
+        raise AssertionError("meta")
+for dtype in (torch.bfloat16, torch.float16):
+    torch.set_default_dtype(dtype)
+    made = [torch.zeros(2), torch.tensor([1.5]), torch.full((2,), 0.5), torch.linspace(0, 1, 3)]
+    layers = nn.Linear(2, 2), nn.Embedding(3, 2), nn.MultiheadAttention(4, 2)
+    made += [p for layer in layers for p in layer.parameters()]
+    assert {x.dtype for x in made} == {dtype} and torch.get_default_dtype() == dtype
+    assert torch.tensor([1]).dtype == torch.arange(3).dtype == torch.int64
+    assert torch.ones_like(torch.ones(1, dtype=torch.float32)).dtype == torch.float32
+    assert torch.zeros(1, dtype=torch.float32).dtype == torch.float32
+    torch.set_default_dtype(torch.float32)
+assert torch.zeros(1).dtype == torch.float32
+try:
+    torch.set_default_dtype(torch.float64)
+except NotImplementedError:
+    pass
+else:
+    raise AssertionError("float64")
+assert nn.Embedding(3, 2, device="cuda").weight.is_cuda
+assert torch.cuda.random.get_rng_state is torch.cuda.get_rng_state
+file = io.BytesIO()
+torch.save(range(3), file)
+assert pickle.loads(file.getvalue()) == range(3)
+try:
+    torch.load(io.BytesIO(file.getvalue()), weights_only=False)
+except OSError as error:
+    assert "bare pickle" in str(error)
+else:
+    raise AssertionError("pickle")
+print("ALL HELD")
+"""
+
+
+def test_names_and_settings_that_transformers_needs():
+    """The device "meta", 16-bit default dtypes, and files of any object."""
+    assert run("-c", "import ocl; ocl.as_torch()" + FOR_TRANSFORMERS).stdout.endswith("ALL HELD\n")
+
+
 def test_refuses_where_pytorch_is_imported():
     with pytest.raises(RuntimeError, match="imported already"):
         ocl.as_torch()

@@ -46,6 +46,9 @@ def test_transforms_data_sets_and_operators(tmp_path):
     theirs, ours = np.load(tmp_path / "False.npz"), np.load(tmp_path / "True.npz")
     assert len(theirs.files) > 10 and theirs.files == ours.files
     for name in theirs.files:
+        if theirs[name].dtype.kind == "U":
+            assert ours[name].tolist() == theirs[name].tolist(), name
+            continue
         scale = np.abs(theirs[name].astype(np.float64)).max()
         assert ours[name].dtype == theirs[name].dtype, name
         np.testing.assert_allclose(ours[name], theirs[name], rtol=0, atol=1e-5 * scale, err_msg=name)

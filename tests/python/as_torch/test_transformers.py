@@ -43,3 +43,32 @@ def test_nets_give_the_numbers_of_pytorch(name, tmp_path):
     if name in TRAIN:
         assert theirs["losses"][-1] < theirs["losses"][0]
         np.testing.assert_allclose(ours["losses"], theirs["losses"], rtol=1e-5)
+
+
+@pytest.mark.skipif(
+    not all(importlib.util.find_spec(name) for name in ("accelerate", "safetensors")),
+    reason=not_compared("the Trainer of transformers over ocl", "accelerate and safetensors"),
+)
+def test_nets_are_saved_loaded_and_trained_by_the_trainer(tmp_path):
+    """Folders that one library saved give the other the same net. Losses of the Trainer are PyTorch's, and
+    those after a checkpoint are those of the run that went on."""
+    from safetensors.numpy import load_file
+
+    for over_ocl in (False, True):
+        options = ["--write", tmp_path / f"{over_ocl}.npz", *([] if over_ocl else ["--draw"])]
+        run("transformers_files.py", tmp_path, *options, over_ocl=over_ocl)
+    theirs, ours = np.load(tmp_path / "False.npz"), np.load(tmp_path / "True.npz")
+    assert theirs.files == ours.files
+    for name in ("losses", "eval loss", "predictions", "hidden"):
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-4, atol=1e-5, err_msg=name)
+    assert len(ours["losses"]) == 6
+    for file in (theirs, ours):
+        np.testing.assert_allclose(file["resumed losses"][-3:], file["losses"][-3:], rtol=1e-5)
+        assert file["is drawn"] and list(file["dtypes"]) == ["bfloat16"]
+    for name in ("missing", "unexpected", "half"):
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    assert list(ours["missing"]) == ["classifier.bias", "classifier.weight"]
+    written = [load_file(tmp_path / str(over_ocl) / "model.safetensors") for over_ocl in (False, True)]
+    assert list(written[0]) == list(written[1])
+    for name, value in written[0].items():
+        np.testing.assert_allclose(written[1][name], value, rtol=1e-4, atol=1e-5, err_msg=name)

@@ -105,11 +105,13 @@ def pictures():
 
 
 def small_gpt2():
-    names = {"vocab_size": 20, "n_positions": 64, "n_embd": 16, "n_layer": 1, "n_head": 2}
+    names = {"vocab_size": 20, "n_positions": 256, "n_embd": 16, "n_layer": 1, "n_head": 2}
     ocl.save(models.gpt2(**names).state_dict(), "model.safetensors")
     gpt2 = models.gpt2
 
     class Models:  # of the sizes above: the real file has 500 MB
+        GenerationStep = models.GenerationStep
+
         @staticmethod
         def gpt2(weights):
             return gpt2(weights=weights, **names)
@@ -233,8 +235,9 @@ SETTINGS = {
     "docs/deploy.md#0": weights_of_resnet,
     "docs/deploy.md#1": net_of_pictures,
     "docs/deploy.md#2": saved_program,
-    "docs/deploy.md#3": step_to_export,
-    "docs/deploy.md#4": dict,
+    "docs/deploy.md#3": small_gpt2,
+    "docs/deploy.md#4": step_to_export,
+    "docs/deploy.md#5": dict,
     "docs/distributed.md#0": data_parallel,
     "docs/distributed.md#1": parts_of_a_batch,
     "docs/distributed.md#2": sharded_optimizer,

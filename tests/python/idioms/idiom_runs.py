@@ -21,6 +21,11 @@ def _lines(name):
 
 
 LINES = _lines("idioms.txt")
+# The modules that lines use, and that a program imports before.
+MODULES = (
+    "autograd.functional fx nn.utils.fusion nn.utils.prune optim.lr_scheduler optim.swa_utils utils._pytree "
+    "utils.checkpoint utils.dlpack"
+).split()
 # The lines that ocl answers otherwise; docs/pytorch-differences.md has the reasons.
 DEVIATIONS = _lines("deviations.txt")
 
@@ -32,7 +37,7 @@ def names_for(library):
     def tensor(*shape):
         return library.tensor(rng.standard_normal(shape).astype(np.float32))
 
-    for name in ("autograd.functional", "nn.utils.prune", "optim.lr_scheduler", "utils._pytree"):
+    for name in MODULES:
         with contextlib.suppress(ImportError):  # the line that needs it says that it is missing
             importlib.import_module(f"{library.__name__}.{name}")
     return {

@@ -68,3 +68,13 @@ def test_lists_of_dimensions_of_einsum():
             library.einsum(library.ones(2), [52])
         with pytest.raises(TypeError):
             library.einsum(library.ones(2), library.ones(2))
+
+
+@pytest.mark.parametrize("library", LIBRARIES, ids=["ocl", "torch"])
+def test_names_of_buffers_that_are_not_persistent(library):
+    module = library.nn.BatchNorm1d(2)
+    assert module._non_persistent_buffers_set == set()
+    module.register_buffer("kept", library.ones(1))
+    module.register_buffer("left", library.ones(1), persistent=False)
+    module.register_buffer("later", None, persistent=False)
+    assert module._non_persistent_buffers_set == {"left", "later"}

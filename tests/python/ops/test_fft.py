@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from comparisons import not_compared
+from support import has_float64
 from test_complex import array_of, check, numbers, reals
 
 import ocl
@@ -23,6 +25,24 @@ def test_lengths(name, length):
     if name in ("irfft", "hfft") and length == 1:
         return check(lambda lib, x: getattr(lib.fft, name)(x, n=1), signal(name, (3, 1)))
     return check(lambda lib, x: getattr(lib.fft, name)(x), signal(name, (3, length)))
+
+
+@pytest.mark.skipif(not has_float64(), reason=not_compared("transforms in float64", "float64 on this device"))
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("name", OF_ONE)
+def test_float64_beside_long_double(name, length):
+    """PyTorch's float64, which other tests take for the truth, has errors of this size itself."""
+    x = np.asarray(signal(name, (3, length)))
+    x = x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)
+    options = {"n": 1} if length == 1 and name in ("irfft", "hfft") else {}
+    wide = x.astype(np.clongdouble if np.iscomplexobj(x) else np.longdouble)
+    exact = getattr(np.fft, name)(wide, **options)
+    unit = np.finfo(np.float64).eps * np.abs(exact).max()
+    ours, theirs = (
+        np.abs(getattr(lib.fft, name)(lib.tensor(x), **options).resolve_conj().numpy() - exact).max() / unit
+        for lib in (ocl, torch)
+    )
+    assert ours <= 4 * theirs + 4, (float(ours), float(theirs))
 
 
 @pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])

@@ -217,3 +217,23 @@ def test_a_callable_objects_attributes_are_saved():
     other = ocl.optim.lr_scheduler.LambdaLR(optimizer, Factor(0.25))
     other.load_state_dict(state)
     assert other.lr_lambdas[0].factor == 0.5
+
+
+@pytest.mark.parametrize("library", [ocl, torch], ids=["ocl", "torch"])
+def test_an_optimizer_that_wraps_another_need_not_call_the_constructor(library):
+    class Wrapper(library.optim.Optimizer):
+        def __init__(self, inner):
+            self.inner = inner
+
+        @property
+        def param_groups(self):
+            return self.inner.param_groups
+
+        def step(self, closure=None):
+            self.inner.step(closure)
+
+    weight = library.ones(2, requires_grad=True)
+    wrapper = Wrapper(library.optim.SGD([weight], lr=0.5))
+    weight.sum().backward()
+    wrapper.step()
+    assert weight.tolist() == [0.5, 0.5]

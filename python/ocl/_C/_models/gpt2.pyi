@@ -1,4 +1,5 @@
 from __future__ import annotations
+import collections.abc
 import ocl._C
 import ocl._C._nn
 import os
@@ -97,6 +98,29 @@ class GPT2LMHeadModel(ocl._C._nn.Module):
             ValueError: more than n_positions tokens in all, an option without sense, or blocks that are not
                 GPT2Block's while use_cache is on.
             TypeError: tokens that are no integers.
+        """
+    def make_cache(self, batch_size: typing.SupportsIndex, length: typing.SupportsIndex) -> list[ocl._C.Tensor]:
+        """
+        Room for next_tokens: zeros, two tensors [N, n_head, length, n_embd / n_head] a block.
+        
+        Raises:
+            ValueError: a length of more than n_positions.
+        """
+    def next_tokens(self, tokens: ocl._C.Tensor, positions: ocl._C.Tensor, cache: collections.abc.Sequence[ocl._C.Tensor], do_sample: bool = False, temperature: typing.SupportsFloat | typing.SupportsIndex = 1.0, top_k: typing.SupportsIndex | None = None, top_p: typing.SupportsFloat | typing.SupportsIndex | None = None) -> ocl._C.Tensor:
+        """
+        One step of generate: tokens [N, T] at positions int64 [T] -> the next tokens, int64 [N, 1].
+        
+        cache, of make_cache, holds keys and values of the positions before, and gets those of these. The calls
+        are the same at any position, so that ocl.export makes a program of them (ocl.models.GenerationStep).
+        Records no gradients.
+        
+        Args:
+            do_sample, temperature, top_k, top_p: as those of generate.
+        
+        Raises:
+            ValueError: positions that are not one for each token, a cache that is not make_cache's, an option
+                without sense.
+            TypeError: tokens that are no integers, positions that are not int64.
         """
 def gpt2(*, weights: str | os.PathLike | None = None, progress: bool = True, vocab_size: int = 50257, n_positions: int = 1024, n_embd: int = 768, n_layer: int = 12, n_head: int = 12, n_inner: int | None = None, resid_pdrop: float = 0.1, embd_pdrop: float = 0.1, attn_pdrop: float = 0.1, layer_norm_epsilon: float = 1e-05, initializer_range: float = 0.02) -> GPT2LMHeadModel:
     """

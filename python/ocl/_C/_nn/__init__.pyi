@@ -201,6 +201,11 @@ class Module:
     def _modules(self) -> typing.Any:
         ...
     @property
+    def _non_persistent_buffers_set(self) -> frozenset[str]:
+        """
+        The names of the own buffers that are not in the state dict. (torch.nn.Module)
+        """
+    @property
     def _parameters(self) -> typing.Any:
         ...
 class RemovableHandle:

@@ -24,3 +24,5 @@ __all__ = [
     "register_module_module_registration_hook",
     "register_module_parameter_registration_hook",
 ]
+
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"  # programs compare with it; no state dict has such a key

@@ -235,11 +235,11 @@ class BatchSampler(Sampler[list[int]]):
         return batch_count(len(self.sampler), self.batch_size, self.drop_last)
 
     def state_dict(self):
-        """That of the sampler, where it has one."""
-        return sampler_state(self.sampler)
+        """That of the sampler, where it has one. A subclass may have no sampler."""
+        return sampler_state(getattr(self, "sampler", None))
 
     def load_state_dict(self, state):
-        load_sampler_state(self.sampler, state)
+        load_sampler_state(getattr(self, "sampler", None), state)
 
 
 def _cut(parts, size):

@@ -94,6 +94,23 @@ TEST_F(GPT2, DrawsFromAGenerator) {
   EXPECT_FALSE(equal(drawn(1), drawn(2)));
 }
 
+TEST_F(GPT2, StepsOverACacheOfTheCaller) {
+  models::GPT2LMHeadModel net(small());
+  net.eval();
+  const Tensor given = tokens(2, 5);
+  const TensorList cache = net.make_cache(2, 11);
+  Tensor next = net.next_tokens(given, arange(5), cache), made = cat({given, next}, 1);
+  for (std::int64_t position = 5; position < 9; ++position) {
+    next = net.next_tokens(next, tensor(std::vector<std::int64_t>{position}), cache);
+    made = cat({made, next}, 1);
+  }
+  EXPECT_TRUE(equal(made, net.generate(given, models::GenerationOptions().max_new_tokens(5))));
+  expect_error<ValueError>([&] { net.make_cache(2, 13); },
+                           "make_cache: length must be from 1 to n_positions=12, got 13");
+  expect_error<ValueError>([&] { net.next_tokens(given, arange(4), cache); },
+                           "next_tokens: expected positions [5], one for each token, got shape [4]");
+}
+
 TEST_F(GPT2, RefusesTooManyPositions) {
   models::GPT2LMHeadModel net(small());
   expect_error<ValueError>([&] { net.generate(tokens(1, 6), models::GenerationOptions().max_new_tokens(7)); },

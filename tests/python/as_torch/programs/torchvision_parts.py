@@ -12,6 +12,7 @@ import torchvision
 from PIL import Image
 from torchvision import transforms, tv_tensors
 from torchvision.datasets import FakeData, ImageFolder
+from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 from torchvision.transforms import v2
 from torchvision.transforms.functional import InterpolationMode, rotate
 
@@ -44,6 +45,15 @@ keep("rotate", rotate(whole.float(), 30.0, InterpolationMode.BILINEAR))
 keep("GaussianBlur", transforms.GaussianBlur(5, (1.0, 1.0))(whole.float()))
 keep("adjust_hue", transforms.functional.adjust_hue(whole.float() / 255, 0.1))
 keep("FiveCrop", torch.stack(transforms.FiveCrop(16)(whole)))
+
+net = torchvision.models.resnet18(num_classes=4).eval()
+with torch.no_grad():
+    for parameter in net.parameters():
+        parameter.copy_(torch.from_numpy(numbers.normal(0, 0.1, parameter.shape).astype(np.float32)))
+extractor = create_feature_extractor(net, {"layer1": "first", "layer2.0.relu_1": "second", "flatten": "last"})
+for name, features in extractor(whole[None].float() / 255).items():
+    keep(f"features of {name}", features.detach())
+keep("names of nodes", get_graph_node_names(net)[0])
 
 composed = v2.Compose([v2.ToImage(), v2.CenterCrop(32), v2.ToDtype(torch.float32, scale=True)])
 image = composed(picture)

@@ -1,0 +1,5 @@
+"""Passes that look at graphs. (torch.fx.passes)"""
+
+from ocl.fx.passes import shape_prop
+
+__all__ = ["shape_prop"]
