@@ -68,4 +68,6 @@ function(tapecl_install_package)
     COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/TapeCLConfig.cmake ${PROJECT_BINARY_DIR}/TapeCLConfigVersion.cmake
     DESTINATION ${TAPECL_CONFIG_DIR})
+  install(FILES ${PROJECT_BINARY_DIR}/TapeCLConfig.cmake ${PROJECT_BINARY_DIR}/TapeCLConfigVersion.cmake
+    DESTINATION ${TAPECL_CONFIG_DIR} COMPONENT runtime)
 endfunction()

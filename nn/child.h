@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "autograd/tensor/tensor.h"
 
@@ -12,12 +13,16 @@ namespace ocl::nn {
 class Module;
 class Value;
 struct Arguments;
+template <class M>
+class Child;
 
 /** The place of one name among a module's submodules: shared by the module and the Child handles that it
  * gave. */
 class ChildSlot {
  public:
   explicit ChildSlot(std::string name) : name_(std::move(name)) {}
+  /** One of no name, for a module that nothing has registered yet. */
+  explicit ChildSlot(std::shared_ptr<Module> module) : module_(std::move(module)) {}
 
   const std::string& name() const { return name_; }
   /** Null if nothing stands there. */
@@ -34,6 +39,11 @@ class ChildSlot {
   std::weak_ptr<Module> weak_;
 };
 
+/** Whether a T says which M there is: none, one by its place, or one by a pointer. */
+template <class T, class M>
+constexpr bool is_held =
+    std::is_same_v<T, std::nullptr_t> || std::is_same_v<T, Child<M>> || std::is_same_v<T, std::shared_ptr<M>>;
+
 /**
  * A submodule as a member of a module class, from Module::add: `hidden(x)`, `hidden->weight`. It follows what
  * is registered under the name, and holds what it works with until it is done, so that replacing or deleting
@@ -42,7 +52,11 @@ class ChildSlot {
 template <class M>
 class Child {
  public:
-  Child(std::nullptr_t = nullptr) {}
+  Child() = default;
+  template <class Null, class = std::enable_if_t<std::is_same_v<Null, std::nullptr_t>>>  // and not 0
+  Child(Null) {}
+  template <class Derived, class = std::enable_if_t<std::is_base_of_v<M, Derived>>>
+  Child(std::shared_ptr<Derived> module) : slot_(std::make_shared<ChildSlot>(std::move(module))) {}
   explicit Child(std::shared_ptr<ChildSlot> slot) : slot_(std::move(slot)) {}
   template <class Derived, class = std::enable_if_t<std::is_base_of_v<M, Derived>>>
   Child(const Child<Derived>& child) : slot_(child.slot()) {}
@@ -53,7 +67,17 @@ class Child {
   /** Calls the module, of whatever kind. */
   Tensor operator()(const Tensor& x) const;
   Value operator()(const Arguments& arguments) const;
+  template <class Base, class = std::enable_if_t<std::is_base_of_v<Base, M>>>
+  operator std::shared_ptr<Base>() const {
+    return get();
+  }
   const std::shared_ptr<ChildSlot>& slot() const { return slot_; }
+
+  // The words of libtorch's holders.
+  std::shared_ptr<M> ptr() const { return get(); }
+  bool is_empty() const { return !slot_ || !slot_->module(); }
+  explicit operator bool() const { return !is_empty(); }
+  M& operator*() const { return *get(); }
 
  private:
   std::shared_ptr<Module> module() const;

@@ -2,7 +2,7 @@
 
 #include <typeinfo>
 
-#include "nn/module.h"
+#include "nn/holder.h"
 #include "nn/options.h"
 
 namespace ocl::nn {
@@ -43,7 +43,7 @@ std::shared_ptr<Module> held_as_module(Module* made);
  * the next call on.
  */
 template <class Derived, class OptionsType, class Base = Module>
-class Layer : public Base {
+class Layer : public Holder<Derived, Base> {
  public:
   using Options = OptionsType;
   explicit Layer(Options options = {}) : options_(std::move(options)) {}
@@ -52,22 +52,22 @@ class Layer : public Base {
             class = std::enable_if_t<std::is_constructible_v<Options, First, Second, More...>>>
   Layer(First&& first, Second&& second, More&&... more)
       : options_(std::forward<First>(first), std::forward<Second>(second), std::forward<More>(more)...) {}
-
-  // The module itself: libtorch's modules are pointers to what they hold, so `linear->weight` reads there.
-  Derived* operator->() { return static_cast<Derived*>(this); }
-  const Derived* operator->() const { return static_cast<const Derived*>(this); }
+  template <class Held, std::enable_if_t<is_held<Held, Derived>, int> = 0>
+  Layer(Held module) : Holder<Derived, Base>(Child<Derived>(std::move(module))) {}
 
   /** Whether it is of that class, and not of one derived from it, which may compute something else. */
   bool is_own_class() const { return typeid(*this) == typeid(Derived); }
 
   /** The options as they are now. */
   Options options() const {
+    if (this->is_handle()) return (*this)->options();
     const std::lock_guard locked(this->mutex());
     return options_;
   }
   /** Calls `change(options)`: `conv.change_options([](auto& o) { o.stride(2); })`. */
   template <class Change>
   void change_options(const Change& change) {
+    if (this->is_handle()) return (*this)->change_options(change);
     const std::lock_guard locked(this->mutex());
     change(options_);
   }

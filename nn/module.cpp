@@ -65,6 +65,25 @@ void ChildSlot::set(std::shared_ptr<Module> module, bool weakly) {
   weak_.swap(weak);
 }
 
+std::shared_ptr<Module> module_at(const ChildSlot& place) {
+  std::shared_ptr<Module> found = place.module();
+  if (!found && place.name().empty())
+    throw ValueError(
+        "a submodule was used before it was registered: its member is yet to be assigned what "
+        "register_module(name, ...) returns");
+  require(found != nullptr, "there is no submodule '", place.name(), "' any more");
+  return found;
+}
+
+void Module::stand_for(std::shared_ptr<ChildSlot> place) const {
+  place_ = place ? std::move(place) : std::make_shared<ChildSlot>(std::shared_ptr<Module>());
+  is_handle_.store(true, std::memory_order_release);
+}
+
+std::shared_ptr<Module> Module::found() const {
+  return module_at(*place_);
+}
+
 Module::~Module() {
   std::vector<std::shared_ptr<ChildSlot>> list;
   const bool outermost = dying == nullptr;
@@ -85,6 +104,7 @@ Tensor parameter(Tensor data, bool requires_grad) {
 }
 
 Tensor Module::register_parameter(const std::string& name, Tensor tensor) {
+  if (const auto other = elsewhere()) return other->register_parameter(name, std::move(tensor));
   require_own_name(name);
   if (tensor.defined() && !tensor.impl().is_parameter) tensor = parameter(tensor);
   Removed removed;  // goes when the lock is free again
@@ -101,6 +121,7 @@ Tensor Module::register_parameter(const std::string& name, Tensor tensor) {
 }
 
 Tensor Module::register_buffer(const std::string& name, Tensor tensor, bool persistent) {
+  if (const auto other = elsewhere()) return other->register_buffer(name, std::move(tensor), persistent);
   require_own_name(name);
   Removed removed;
   TensorList followed;
@@ -143,6 +164,7 @@ void Module::register_buffer(const std::string& name, Tensor& member, Tensor val
 }
 
 void Module::register_module(const std::string& name, std::shared_ptr<Module> module) {
+  if (const auto other = elsewhere()) return other->register_module(name, std::move(module));
   require_own_name(name);
   Removed removed;
   TensorList followed;
@@ -160,6 +182,7 @@ void Module::register_module(const std::string& name, std::shared_ptr<Module> mo
 }
 
 std::shared_ptr<ChildSlot> Module::slot_for(const std::string& name) {
+  if (const auto other = elsewhere()) return other->slot_for(name);
   const std::lock_guard locked(mutex_);
   if (std::shared_ptr<ChildSlot> slot = find(children_, name).value_or(nullptr)) return slot;
   const auto vacant = std::find_if(vacant_.begin(), vacant_.end(),
@@ -184,6 +207,7 @@ Module::Removed Module::take_away(const std::string& name, const void* kept) {
 }
 
 void Module::unregister(const std::string& name) {
+  if (const auto other = elsewhere()) return other->unregister(name);
   Removed removed;
   TensorList followed;
   {
@@ -197,30 +221,36 @@ void Module::unregister(const std::string& name) {
 }
 
 Module::Slots Module::slots() const {
+  if (const auto other = elsewhere()) return other->slots();
   const std::lock_guard locked(mutex_);
   return children_;
 }
 
 StateDict Module::copy_of(StateDict Module::* own) const {
+  if (const auto other = elsewhere()) return other->copy_of(own);
   const std::lock_guard locked(mutex_);
   return this->*own;
 }
 
 std::optional<Tensor> Module::own_parameter(const std::string& name) const {
+  if (const auto other = elsewhere()) return other->own_parameter(name);
   const std::lock_guard locked(mutex_);
   return find(parameters_, name);
 }
 std::optional<Tensor> Module::own_buffer(const std::string& name) const {
+  if (const auto other = elsewhere()) return other->own_buffer(name);
   const std::lock_guard locked(mutex_);
   return find(buffers_, name);
 }
 
 bool Module::is_persistent(const std::string& buffer) const {
+  if (const auto other = elsewhere()) return other->is_persistent(buffer);
   const std::lock_guard locked(mutex_);
   return transient_.count(buffer) == 0;
 }
 
 std::shared_ptr<Module> Module::own_module(const std::string& name) const {
+  if (const auto other = elsewhere()) return other->own_module(name);
   std::shared_ptr<ChildSlot> slot;
   {
     const std::lock_guard locked(mutex_);
@@ -230,6 +260,7 @@ std::shared_ptr<Module> Module::own_module(const std::string& name) const {
 }
 
 bool Module::has_submodule(const std::string& name) const {
+  if (const auto other = elsewhere()) return other->has_submodule(name);
   const std::lock_guard locked(mutex_);
   return find(children_, name).has_value();
 }

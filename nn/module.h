@@ -165,6 +165,10 @@ class Module {
   /** A module of the same class, options and mode, with copies of all tensors and submodules; what is shared
    * within this one is shared within the copy. Hooks are not copied. Throws TypeError, see alike(). */
   std::shared_ptr<Module> clone() const;
+  /** A pointer to this module, which a variable or a member holds: the module moves to where the pointer
+   * leads with its tensors, submodules and hooks, and what it was stands for that one from then on. Throws
+   * TypeError, see alike(). */
+  std::shared_ptr<Module> shared() const;
   /** This module as an M, or null where it is of another class. */
   template <class M>
   M* as() {
@@ -189,11 +193,13 @@ class Module {
     register_module(name, std::shared_ptr<Module>(module));
     return module;
   }
-  /** Registers a copy of `module`, see clone(): `fc = register_module("fc", Linear(2, 3))`. */
-  template <class M, class = std::enable_if_t<std::is_base_of_v<Module, M>>>
-  Child<M> register_module(const std::string& name, M&& module) {
-    register_module(name, module.clone());
-    return child<M>(name);
+  /** Registers what shared() gives: `fc = register_module("fc", Linear(2, 3))`, or of a member,
+   * `register_module("fc", fc)`. */
+  template <class M, class Class = std::decay_t<M>,
+            class = std::enable_if_t<std::is_base_of_v<Module, Class>>>
+  Child<Class> register_module(const std::string& name, M&& module) {
+    register_module(name, module.shared());
+    return child<Class>(name);
   }
   /** Registers what a member of another module, or one under another name, holds. */
   template <class M>
@@ -278,9 +284,15 @@ class Module {
    * Like every walk, throws RecursionError where a module contains itself. */
   virtual void train(bool on = true);
   void eval() { train(false); }
-  bool is_training() const { return training_.load(std::memory_order_relaxed); }
+  bool is_training() const {
+    if (const auto other = elsewhere()) return other->is_training();
+    return training_.load(std::memory_order_relaxed);
+  }
   /** Sets it here alone. */
-  void set_training(bool on) { training_.store(on, std::memory_order_relaxed); }
+  void set_training(bool on) {
+    if (const auto other = elsewhere()) return other->set_training(on);
+    training_.store(on, std::memory_order_relaxed);
+  }
 
   /** Moves parameters and buffers; handles to them stay valid. Floating ones take `dtype`, which must be a
    * floating one. */
@@ -316,6 +328,13 @@ class Module {
   void add_owned(Ownership& ownership) const;
 
  protected:
+  /** Makes this the module at that place, whatever stands there: a handle, see Holder. */
+  void stand_for(std::shared_ptr<ChildSlot> place) const;
+  bool is_handle() const { return is_handle_.load(std::memory_order_acquire); }
+  const std::shared_ptr<ChildSlot>& place() const { return place_; }
+  /** The module that a handle stands for; null for a module that is itself one. Throws ValueError where
+   * nothing is there. */
+  std::shared_ptr<Module> elsewhere() const { return is_handle() ? found() : nullptr; }
   /** The tensor in a member that was registered: for a forward, which another thread may register anew under.
    */
   Tensor held(const Tensor& member) const {
@@ -333,6 +352,7 @@ class Module {
   virtual std::shared_ptr<Module> copied(Copies& copies) const;
 
  private:
+  std::shared_ptr<Module> found() const;
   /** The entries of `own` of this module and those below it. */
   StateDict collect(StateDict Module::* own, const std::string& prefix, bool recurse,
                     bool remove_duplicate) const;
@@ -343,6 +363,7 @@ class Module {
   Value watched(const Arguments& arguments, const Forward& forward,
                 const HookList<BackwardHook>::Hooks& hooks);
   void take_copies(const Module& original, Copies& copies);
+  void take_hooks(const Module& original);
   /** The object that stood under a name. */
   struct Removed {
     std::optional<Tensor> parameter, buffer;
@@ -367,6 +388,10 @@ class Module {
   /** Own parameters, then own persistent buffers: of both, what is defined. */
   StateDict own_state() const;
 
+  // Handles have these alone.
+  mutable std::shared_ptr<ChildSlot> place_;
+  mutable std::atomic<bool> is_handle_{false};
+
   mutable std::mutex mutex_;  // of what follows, up to the hooks
   StateDict parameters_, buffers_;
   std::set<std::string> transient_;  // buffers that stay out of the state dict
@@ -389,6 +414,9 @@ class Module {
   const std::shared_ptr<void> alive_ = std::make_shared<char>();  // lets closures see that the module is gone
 };
 
+/** Throws ValueError where there is none. */
+std::shared_ptr<Module> module_at(const ChildSlot& place);
+
 template <class M>
 std::shared_ptr<M> Child<M>::get() const {
   std::shared_ptr<M> wanted = std::dynamic_pointer_cast<M>(module());
@@ -409,12 +437,8 @@ Value Child<M>::operator()(const Arguments& arguments) const {
 
 template <class M>
 std::shared_ptr<Module> Child<M>::module() const {
-  dlprim::require(slot_ != nullptr,
-                  "a submodule was used before it was registered: its member is yet to be "
-                  "assigned what register_module(name, ...) returns");
-  std::shared_ptr<Module> found = slot_->module();
-  dlprim::require(found != nullptr, "there is no submodule '", slot_->name(), "' any more");
-  return found;
+  if (!slot_) return module_at(ChildSlot(std::shared_ptr<Module>()));
+  return module_at(*slot_);
 }
 
 }  // namespace nn

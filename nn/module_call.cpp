@@ -15,35 +15,36 @@ std::string output_of(const Module& module) {
   return "the output of " + module.name();
 }
 
-const Tensor& only_tensor(const Module& module, const Arguments& arguments) {
-  dlprim::require<TypeError>(arguments.positional.size() == 1 && arguments.named.empty(), module.name(),
-                             " takes one tensor, got ", arguments.positional.size() + arguments.named.size(),
-                             " arguments");
-  return arguments.positional[0].tensor(input_of(module));
-}
-
 }  // namespace
+
+const Tensor& Arguments::only_tensor(const Module& callee) const {
+  dlprim::require<TypeError>(positional.size() == 1 && named.empty(), callee.name(),
+                             " takes one tensor, got ", positional.size() + named.size(), " arguments");
+  return positional[0].tensor(input_of(callee));
+}
 
 Tensor Module::forward(const Tensor&) {
   throw TypeError(concat("Module [", name(), "] is missing the required \"forward\" function"));
 }
 
 Value Module::call(const Arguments& arguments) {
-  return forward(only_tensor(*this, arguments));
+  return forward(arguments.only_tensor(*this));
 }
 
 Tensor Module::operator()(const Tensor& x) {
+  if (const auto other = elsewhere()) return (*other)(x);
   const StackGuard guard(*this);
   const ModuleScope entered(*this, [&] { return x; });
   if (computes_alone()) return forward(x);
   const auto forward_of_one = [this](const Arguments& arguments) -> Value {
     if (const auto replaced = std::atomic_load(&replaced_forward_)) return (*replaced)(arguments);
-    return forward(only_tensor(*this, arguments));
+    return forward(arguments.only_tensor(*this));
   };
   return with_hooks({{x}, {}}, forward_of_one).tensor(output_of(*this));
 }
 
 Value Module::operator()(const Arguments& arguments) {
+  if (const auto other = elsewhere()) return (*other)(arguments);
   const StackGuard guard(*this);
   const ModuleScope entered(*this, [&] { return arguments.positional; });
   return with_hooks(arguments, [this](const Arguments& given) {
@@ -121,7 +122,7 @@ RemovableHandle Module::register_forward_hook(ForwardHook hook, IsIdle is_idle) 
 RemovableHandle Module::register_forward_hook(TensorForwardHook hook) {
   return register_forward_hook(
       ForwardHook([hook = std::move(hook)](Module& module, const Arguments& arguments, const Value& output) {
-        return Value(hook(module, only_tensor(module, arguments), output.tensor(output_of(module))));
+        return Value(hook(module, arguments.only_tensor(module), output.tensor(output_of(module))));
       }));
 }
 
@@ -132,7 +133,7 @@ RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook, IsIdle is
 RemovableHandle Module::register_forward_pre_hook(TensorForwardPreHook hook) {
   return register_forward_pre_hook(ForwardPreHook(
       [hook = std::move(hook)](Module& module, const Arguments& arguments) -> std::optional<Arguments> {
-        const Tensor replaced = hook(module, only_tensor(module, arguments));
+        const Tensor replaced = hook(module, arguments.only_tensor(module));
         if (!replaced.defined()) return std::nullopt;
         return Arguments{{replaced}, {}};
       }));

@@ -11,10 +11,39 @@ std::shared_ptr<Module> Module::alike() const {
 }
 
 std::shared_ptr<Module> Module::clone() const {
+  if (const auto other = elsewhere()) return other->clone();
   const NoGradGuard no_grad;
   const FactoryScope hollow(std::nullopt, std::nullopt, true);
   Copies copies;
   return copied(copies);
+}
+
+std::shared_ptr<Module> Module::shared() const {
+  if (auto other = elsewhere()) return other;
+  std::shared_ptr<Module> moved;
+  {
+    const FactoryScope hollow(std::nullopt, std::nullopt, true);
+    moved = alike();
+  }
+  for (const auto& [own_name, tensor] : own_parameters()) moved->register_parameter(own_name, tensor);
+  for (const auto& [own_name, tensor] : own_buffers())
+    moved->register_buffer(own_name, tensor, is_persistent(own_name));
+  for (const auto& [own_name, child] : own_modules()) moved->register_module(own_name, child);
+  moved->set_training(is_training());
+  moved->take_hooks(*this);
+  stand_for(std::make_shared<ChildSlot>(moved));
+  return moved;
+}
+
+void Module::take_hooks(const Module& original) {
+  replaced_forward_ = std::atomic_load(&original.replaced_forward_);
+  forward_hooks_ = original.forward_hooks_;
+  forward_pre_hooks_ = original.forward_pre_hooks_;
+  backward_hooks_ = original.backward_hooks_;
+  state_dict_pre_hooks_ = original.state_dict_pre_hooks_;
+  state_dict_hooks_ = original.state_dict_hooks_;
+  load_pre_hooks_ = original.load_pre_hooks_;
+  load_post_hooks_ = original.load_post_hooks_;
 }
 
 std::shared_ptr<Module> Module::copied(Copies& copies) const {

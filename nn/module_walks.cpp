@@ -103,12 +103,14 @@ void Module::require_no_cycle() const {
 }
 
 void Module::train(bool on) {
+  if (const auto other = elsewhere()) return other->train(on);
   const WalkLevel level(*this);
   set_training(on);
   for (const auto& [own_name, child] : distinct(named_children(), address_of)) child->train(on);
 }
 
 void Module::apply(const std::function<void(Module&)>& function) {
+  if (const auto other = elsewhere()) return other->apply(function);
   const WalkLevel level(*this);
   for (const auto& [own_name, child] : distinct(named_children(), address_of)) child->apply(function);
   function(*this);

@@ -3,6 +3,7 @@
 /** \file Everything a training program needs: tensors, autograd, modules, losses, optimizers, files. */
 
 #include "autograd/autograd.h"
+#include "nn/data/datasets.h"
 #include "nn/data/mnist.h"
 #include "nn/functional.h"
 #include "nn/functional_options.h"
@@ -17,6 +18,7 @@
 #include "nn/modules/conv.h"
 #include "nn/modules/distance.h"
 #include "nn/modules/embedding.h"
+#include "nn/modules/impl_names.h"
 #include "nn/modules/linear.h"
 #include "nn/modules/loss.h"
 #include "nn/modules/norm.h"

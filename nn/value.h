@@ -11,6 +11,7 @@
 
 namespace ocl::nn {
 
+class Module;
 class Value;
 
 /** An object of another language that passes through modules as it is. */
@@ -74,6 +75,8 @@ struct Arguments {
   /** In the order of `parameters`, nothing for those that are not given. Throws TypeError, which names
    * `callee`, for what is not among them. */
   Value::Sequence matched(const std::string& callee, const std::vector<std::string>& parameters) const;
+  /** Throws TypeError, which names `callee`, for anything but one tensor. */
+  const Tensor& only_tensor(const Module& callee) const;
 };
 
 /** Where among some values the tensors stand. */

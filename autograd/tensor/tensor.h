@@ -370,18 +370,20 @@ class Tensor {
 class Operand {
  public:
   Operand() = default;
-  Operand(const Tensor& tensor) : tensor_(tensor) {}
+  Operand(const Tensor& tensor) : tensor_(tensor), is_tensor_(true) {}
   Operand(const Scalar& number) : number_(number) {}
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   Operand(T number) : number_(number) {}
 
-  bool is_tensor() const { return tensor_.defined(); }
+  /** Whether it is a tensor: an undefined one is, which operators refuse. */
+  bool is_tensor() const { return is_tensor_; }
   const Tensor& tensor() const { return tensor_; }
   const Scalar& number() const { return number_; }
 
  private:
   Tensor tensor_;
   Scalar number_ = 0;
+  bool is_tensor_ = false;
 };
 
 /** The elements as PyTorch prints them: `tensor([1., 2.], device='ocl:0')`. Waits. */

@@ -71,19 +71,33 @@ Tensor stacked(const std::vector<Sample>& samples, std::size_t field, const Devi
   return from_bytes(batch.data(), shape, first.dtype, device, true);
 }
 
+TensorList stacked_batch(const Dataset& dataset, const Device& device,
+                         const std::vector<std::size_t>& indices, std::uint64_t seed, std::uint64_t pass) {
+  std::vector<Sample> samples;
+  for (const std::size_t index : indices) {
+    Random random{seed, pass, index};
+    samples.push_back(dataset.get(index, random));
+    require(samples.back().size() == samples.front().size(), "DataLoader: samples of ",
+            samples.front().size(), " and of ", samples.back().size(), " arrays in one batch");
+  }
+  TensorList batch;
+  for (std::size_t field = 0; field < samples.front().size(); ++field)
+    batch.push_back(stacked(samples, field, device));
+  return batch;
+}
+
 }  // namespace
 
 /** The batches of one pass, made by worker threads or when they are asked for. */
 class Pass {
  public:
-  Pass(const Dataset& dataset, const DataLoaderOptions& options, const Device& device, std::uint64_t seed,
+  Pass(std::size_t samples, MakeBatch make, const DataLoaderOptions& options, std::uint64_t seed,
        std::uint64_t number, std::size_t batches, std::size_t first)
-      : dataset_(dataset),
+      : make_(std::move(make)),
         batch_size_(options.batch_size()),
-        device_(device),
         seed_(seed),
         number_(number),
-        order_(dataset.size(), options.shuffle(), Random{seed, number}),
+        order_(samples, options.shuffle(), Random{seed, number}),
         batches_(batches),
         next_to_make_(first),
         next_to_give_(first),
@@ -134,17 +148,9 @@ class Pass {
 
   TensorList made(std::size_t n) const {
     const std::size_t begin = n * batch_size_, end = std::min(begin + batch_size_, order_.size());
-    std::vector<Sample> samples;
-    for (std::size_t i = begin; i < end; ++i) {
-      Random random{seed_, number_, order_[i]};
-      samples.push_back(dataset_.get(order_[i], random));
-      require(samples.back().size() == samples.front().size(), "DataLoader: samples of ",
-              samples.front().size(), " and of ", samples.back().size(), " arrays in one batch");
-    }
-    TensorList batch;
-    for (std::size_t field = 0; field < samples.front().size(); ++field)
-      batch.push_back(stacked(samples, field, device_));
-    return batch;
+    std::vector<std::size_t> samples;
+    for (std::size_t i = begin; i < end; ++i) samples.push_back(order_[i]);
+    return make_(samples, seed_, number_);
   }
 
   void work() {
@@ -168,9 +174,8 @@ class Pass {
     }
   }
 
-  const Dataset& dataset_;
+  const MakeBatch make_;
   const std::size_t batch_size_;
-  const Device device_;
   const std::uint64_t seed_, number_;
   const Order order_;
   const std::size_t batches_;
@@ -185,8 +190,20 @@ class Pass {
 };
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options, Device device)
-    : dataset_(std::move(dataset)), options_(std::move(options)), device_(std::move(device)) {
-  require(dataset_ != nullptr, "DataLoader: there is no dataset");
+    : DataLoader(
+          0,
+          [dataset = dataset.get(), device](const std::vector<std::size_t>& samples, std::uint64_t seed,
+                                            std::uint64_t pass) {
+            return stacked_batch(*dataset, device, samples, seed, pass);
+          },
+          std::move(options)) {
+  require(dataset != nullptr, "DataLoader: there is no dataset");
+  dataset_ = std::move(dataset);
+  device_ = std::move(device);
+}
+
+DataLoader::DataLoader(std::size_t samples, MakeBatch make, DataLoaderOptions options)
+    : samples_(samples), make_(std::move(make)), options_(std::move(options)) {
   require(options_.batch_size() > 0, "DataLoader: expected a positive batch size");
   require(options_.prefetch_factor() > 0, "DataLoader: expected a positive prefetch factor");
 }
@@ -195,8 +212,8 @@ DataLoader::DataLoader(DataLoader&&) noexcept = default;
 DataLoader::~DataLoader() = default;
 
 std::size_t DataLoader::size() const {
-  const std::size_t samples = dataset_->size(), batch = options_.batch_size();
-  return options_.drop_last() ? samples / batch : (samples + batch - 1) / batch;
+  const std::size_t all = samples(), batch = options_.batch_size();
+  return options_.drop_last() ? all / batch : (all + batch - 1) / batch;
 }
 
 std::uint64_t DataLoader::seed() const {
@@ -210,7 +227,7 @@ DataLoader::Iterator DataLoader::begin() {
     if (taken_ > 0) ++passes_;
     taken_ = 0;
   }
-  pass_ = std::make_unique<Pass>(*dataset_, options_, device_, *seed_, passes_, size(), taken_);
+  pass_ = std::make_unique<Pass>(samples(), make_, options_, *seed_, passes_, size(), taken_);
   return Iterator(this);
 }
 

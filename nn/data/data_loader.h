@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <iterator>
 #include <optional>
 
@@ -11,7 +12,8 @@ namespace ocl::data {
 
 /** Options of DataLoader: `DataLoaderOptions().batch_size(64).shuffle(true).workers(2)`. */
 struct DataLoaderOptions {
-  OPTION(std::size_t, batch_size) = 1;
+  DataLoaderOptions(std::size_t batch_size = 1) : batch_size_(batch_size) {}
+  OPTION(std::size_t, batch_size);
   OPTION(bool, shuffle) = false;
   OPTION(bool, drop_last) = false;             // leave the last batch out where it is smaller
   OPTION(std::size_t, workers) = 0;            // threads that make batches ahead; 0: made when asked for
@@ -27,6 +29,10 @@ struct DataLoaderState {
 
 class Pass;
 
+/** Makes the batch of these samples in a pass; threads call it at once. */
+using MakeBatch = std::function<TensorList(const std::vector<std::size_t>& samples, std::uint64_t seed,
+                                           std::uint64_t pass)>;
+
 /**
  * The batches of a dataset on a device (torch.utils.data.DataLoader):
  *
@@ -41,11 +47,14 @@ class DataLoader {
  public:
   /** Throws ValueError for a batch size or prefetch factor of 0. */
   DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options, Device device = {});
+  /** The batches of `samples` samples that a function makes, wherever it puts them. */
+  DataLoader(std::size_t samples, MakeBatch make, DataLoaderOptions options);
   DataLoader(DataLoader&&) noexcept;
   ~DataLoader();
 
   /** The number of batches in a pass. */
   std::size_t size() const;
+  /** Precondition: made of a dataset. */
   const Dataset& dataset() const { return *dataset_; }
   const Device& device() const { return device_; }
 
@@ -87,7 +96,11 @@ class DataLoader {
   /** The seed of the first pass, or the one that it will have. */
   std::uint64_t seed() const;
 
+  std::size_t samples() const { return dataset_ ? dataset_->size() : samples_; }
+
   std::shared_ptr<const Dataset> dataset_;
+  std::size_t samples_ = 0;  // where there is no dataset
+  MakeBatch make_;
   DataLoaderOptions options_;
   Device device_;
   std::optional<std::uint64_t> seed_;

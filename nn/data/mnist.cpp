@@ -47,14 +47,17 @@ IdxArray read_labels(const fs::path& path, std::int64_t image_count) {
 
 }  // namespace
 
+MnistHalf load_mnist_half(const fs::path& directory, bool train) {
+  const std::string name = train ? "train" : "t10k";
+  MnistHalf half;
+  half.images = read_images(find_file(directory, name + "-images-idx3-ubyte"));
+  half.labels = read_labels(find_file(directory, name + "-labels-idx1-ubyte"), half.images.shape[0]);
+  return half;
+}
+
 Mnist load_mnist(const fs::path& directory) {
-  Mnist mnist;
-  mnist.train_images = read_images(find_file(directory, "train-images-idx3-ubyte"));
-  mnist.train_labels =
-      read_labels(find_file(directory, "train-labels-idx1-ubyte"), mnist.train_images.shape[0]);
-  mnist.test_images = read_images(find_file(directory, "t10k-images-idx3-ubyte"));
-  mnist.test_labels = read_labels(find_file(directory, "t10k-labels-idx1-ubyte"), mnist.test_images.shape[0]);
-  return mnist;
+  MnistHalf train = load_mnist_half(directory, true), test = load_mnist_half(directory, false);
+  return {std::move(train.images), std::move(train.labels), std::move(test.images), std::move(test.labels)};
 }
 
 }  // namespace ocl::data

@@ -21,4 +21,11 @@ constexpr float mnist_mean = 0.1307F, mnist_std = 0.3081F;
  */
 Mnist load_mnist(const std::filesystem::path& directory);
 
+/** Images and labels of one half, see Mnist. */
+struct MnistHalf {
+  IdxArray images, labels;
+};
+/** The training half, or the other one, as load_mnist reads both. */
+MnistHalf load_mnist_half(const std::filesystem::path& directory, bool train);
+
 }  // namespace ocl::data

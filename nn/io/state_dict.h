@@ -34,6 +34,14 @@ template <class M, class = std::enable_if_t<std::is_base_of_v<nn::Module, M>>>
 void load(const std::shared_ptr<M>& module, const std::filesystem::path& path) {
   load(*module, path);
 }
+template <class M>
+void save(const nn::Child<M>& module, const std::filesystem::path& path) {
+  save(module.ptr(), path);
+}
+template <class M>
+void load(const nn::Child<M>& module, const std::filesystem::path& path) {
+  load(module.ptr(), path);
+}
 
 /** The text that save() was given with the tensors. */
 Metadata load_metadata(const std::filesystem::path& path);

@@ -18,6 +18,7 @@ struct Conv1DOptions {
 /** transformers' Conv1D, a linear layer whose weight is [in, out]: [..., nx] -> [..., nf]. */
 class Conv1D : public Layer<Conv1D, Conv1DOptions> {
  public:
+  HOLDER(Conv1D, Layer)
   explicit Conv1D(const Conv1DOptions& options = {});
   Tensor forward(const Tensor& x) override;
   /** Normal of deviation 0.02, the bias zeros. */

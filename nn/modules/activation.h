@@ -110,6 +110,7 @@ struct HardtanhOptions {
 /** torch.nn.Hardtanh. Throws ValueError unless min_val < max_val. */
 class Hardtanh : public Layer<Hardtanh, HardtanhOptions> {
  public:
+  HOLDER(Hardtanh, Layer)
   explicit Hardtanh(const HardtanhOptions& options = {});
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override { return activation_repr(options()); }
@@ -175,6 +176,7 @@ struct PReLUOptions {
 /** torch.nn.PReLU: the slope where negative is learned, for all channels together or one each. */
 class PReLU : public Layer<PReLU, PReLUOptions> {
  public:
+  HOLDER(PReLU, Layer)
   explicit PReLU(const PReLUOptions& options = {});
   Tensor forward(const Tensor& x) override { return prelu(x, held(weight)); }
   void reset_parameters();

@@ -162,6 +162,7 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
 }
 
 AttentionResult MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value) {
+  if (is_handle()) return (**this)(query, key, value);
   const Value::Sequence results = (*this)(Arguments{{query, key, value}, {}}).sequence();
   dlprim::require<TypeError>(results.size() == 2, "expected two results of ", name(), ", got ",
                              results.size());

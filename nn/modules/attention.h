@@ -41,6 +41,7 @@ struct MultiheadAttentionOptions {
  */
 class MultiheadAttention : public Layer<MultiheadAttention, MultiheadAttentionOptions> {
  public:
+  HOLDER(MultiheadAttention, Layer)
   explicit MultiheadAttention(const MultiheadAttentionOptions& options);
   MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads)
       : MultiheadAttention(MultiheadAttentionOptions(embed_dim, num_heads)) {}

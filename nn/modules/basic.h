@@ -70,6 +70,7 @@ struct DropoutOptions {
 /** torch.nn.Dropout. `inplace` writes the result over the input. Throws ValueError. */
 class Dropout : public Layer<Dropout, DropoutOptions> {
  public:
+  HOLDER(Dropout, Layer)
   explicit Dropout(const DropoutOptions& options = {});
   Tensor forward(const Tensor& x) override;
   bool works_on_last_dimension() const override { return is_own_class(); }
@@ -78,6 +79,7 @@ class Dropout : public Layer<Dropout, DropoutOptions> {
 /** torch.nn.Dropout2d: drops whole channels of x [N, C, ...]. Throws ValueError. */
 class Dropout2d : public Layer<Dropout2d, DropoutOptions> {
  public:
+  HOLDER(Dropout2d, Layer)
   explicit Dropout2d(const DropoutOptions& options = {});
   Tensor forward(const Tensor& x) override;
 };
@@ -85,6 +87,7 @@ class Dropout2d : public Layer<Dropout2d, DropoutOptions> {
 /** torch.nn.Dropout3d: drops whole channels of x [N, C, D, H, W] or [C, D, H, W]. Throws ValueError. */
 class Dropout3d : public Layer<Dropout3d, DropoutOptions> {
  public:
+  HOLDER(Dropout3d, Layer)
   explicit Dropout3d(const DropoutOptions& options = {});
   Tensor forward(const Tensor& x) override;
 };
@@ -93,6 +96,7 @@ class Dropout3d : public Layer<Dropout3d, DropoutOptions> {
  * mean 0 and variance 1 stay (Klambauer et al. 2017). Throws ValueError. */
 class AlphaDropout : public Layer<AlphaDropout, DropoutOptions> {
  public:
+  HOLDER(AlphaDropout, Layer)
   explicit AlphaDropout(const DropoutOptions& options = {});
   Tensor forward(const Tensor& x) override;
 };
@@ -100,6 +104,7 @@ class AlphaDropout : public Layer<AlphaDropout, DropoutOptions> {
 /** torch.nn.FeatureAlphaDropout: AlphaDropout of whole channels of x [N, C, ...]. Throws ValueError. */
 class FeatureAlphaDropout : public Layer<FeatureAlphaDropout, DropoutOptions> {
  public:
+  HOLDER(FeatureAlphaDropout, Layer)
   explicit FeatureAlphaDropout(const DropoutOptions& options = {});
   Tensor forward(const Tensor& x) override;
 };
@@ -118,6 +123,7 @@ struct StochasticDepthOptions {
  */
 class StochasticDepth : public Layer<StochasticDepth, StochasticDepthOptions> {
  public:
+  HOLDER(StochasticDepth, Layer)
   explicit StochasticDepth(const StochasticDepthOptions& options);
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;

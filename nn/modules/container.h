@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nn/module.h"
+#include "nn/holder.h"
 
 namespace ocl::nn {
 
@@ -15,25 +15,41 @@ Tensor as_parameter(const Tensor& tensor);
 
 using ModulePointers = std::vector<std::shared_ptr<Module>>;
 
-/** A pointer to a module, or a module that nobody else holds. */
+/** A pointer to a module, or a module itself. */
 template <class T>
-constexpr bool is_part = std::is_convertible_v<T, std::shared_ptr<Module>> ||
-                         (std::is_base_of_v<Module, T> && !std::is_const_v<T>);
+constexpr bool is_part =
+    std::is_convertible_v<T, std::shared_ptr<Module>> || std::is_base_of_v<Module, std::decay_t<T>>;
 
-/** An argument of a container: a pointer, or a module by itself, of which the container holds a copy, see
- * Module::clone. */
+/** Whether a T says which C there is, by itself or by its place. */
+template <class C, class T>
+constexpr bool is_handle_of = std::is_same_v<T, std::nullptr_t> || std::is_same_v<T, Child<C>>;
+
+/** Whether the arguments are the parts of a new C, and no handle to one. */
+template <class C, class... Modules>
+constexpr bool are_parts =
+    (sizeof...(Modules) > 0) && (... && is_part<Modules>) &&
+    !(sizeof...(Modules) == 1 &&
+      (... && (std::is_same_v<C, std::decay_t<Modules>> || is_handle_of<C, std::decay_t<Modules>>)));
+
+/** An argument of a container: a pointer, or a module by itself, see Module::shared. */
 class Part {
  public:
   template <class M, class = std::enable_if_t<is_part<M>>>
   Part(M&& module) {
-    if constexpr (std::is_convertible_v<M, std::shared_ptr<Module>>)
-      module_ = std::forward<M>(module);
-    else
-      module_ = module.clone();
+    if constexpr (std::is_base_of_v<Module, std::decay_t<M>>)
+      module_ = module.shared();
+    else if constexpr (std::is_convertible_v<M, std::shared_ptr<Module>>)
+      module_ = pointer(std::forward<M>(module));
   }
   const std::shared_ptr<Module>& module() const { return module_; }
 
  private:
+  template <class M>
+  static std::shared_ptr<Module> pointer(const std::shared_ptr<M>& module) {
+    return with_own_forward(module);
+  }
+  static std::shared_ptr<Module> pointer(std::shared_ptr<Module> module) { return module; }
+
   std::shared_ptr<Module> module_;
 };
 
@@ -65,12 +81,15 @@ class ModuleSequence : public Module {
 };
 
 /** torch.nn.Sequential: each module's output is the next one's input. */
-class Sequential : public ModuleSequence {
+class Sequential : public Holder<Sequential, ModuleSequence> {
  public:
   Sequential() = default;
+  /** A handle, see Holder. A pointer is a part. */
+  template <class Held, std::enable_if_t<is_handle_of<Sequential, Held>, int> = 0>
+  Sequential(Held module) : Holder(Child<Sequential>(std::move(module))) {}
   /** `Sequential(Linear(2, 3), ReLU())`, or of pointers `Sequential(make<Linear>(2, 3), make<ReLU>())`. A
-   * module that is given by itself is copied, see clone(). */
-  template <class... Modules, class = std::enable_if_t<(sizeof...(Modules) > 0) && (... && is_part<Modules>)>>
+   * module that is given by itself is shared, see Module::shared. */
+  template <class... Modules, class = std::enable_if_t<are_parts<Sequential, Modules...>>>
   explicit Sequential(Modules&&... modules) {
     (append(Part(std::forward<Modules>(modules)).module()), ...);
   }
@@ -82,9 +101,6 @@ class Sequential : public ModuleSequence {
   explicit Sequential(const Named& modules) {
     for (const auto& [name, module] : modules) register_module(name, module);
   }
-
-  Sequential* operator->() { return this; }
-  const Sequential* operator->() const { return this; }
 
   /** Modules [begin, end), under the names that they have here. */
   std::shared_ptr<Sequential> slice(std::int64_t begin, std::int64_t end) const;
@@ -102,15 +118,16 @@ class Sequential : public ModuleSequence {
 };
 
 /** torch.nn.ModuleList: modules that the owner calls as it likes; has no forward of its own. */
-class ModuleList : public ModuleSequence {
+class ModuleList : public Holder<ModuleList, ModuleSequence> {
  public:
   ModuleList() = default;
-  template <class... Modules, class = std::enable_if_t<(sizeof...(Modules) > 0) && (... && is_part<Modules>)>>
+  /** A handle, see Holder. A pointer is a part. */
+  template <class Held, std::enable_if_t<is_handle_of<ModuleList, Held>, int> = 0>
+  ModuleList(Held module) : Holder(Child<ModuleList>(std::move(module))) {}
+  template <class... Modules, class = std::enable_if_t<are_parts<ModuleList, Modules...>>>
   explicit ModuleList(Modules&&... modules) {
     (append(Part(std::forward<Modules>(modules)).module()), ...);
   }
-  ModuleList* operator->() { return this; }
-  const ModuleList* operator->() const { return this; }
   std::shared_ptr<Module> alike() const override { return std::make_shared<ModuleList>(); }
   /** Equal neighbours are printed once, with their number. */
   std::string repr() const override;

@@ -83,6 +83,7 @@ class Convolution : public Module {
 /** torch.nn.Conv1d: [N, in, L] -> [N, out, OL]; see ocl::conv1d. Throws ValueError. */
 class Conv1d : public Layer<Conv1d, Conv1dOptions, Convolution> {
  public:
+  HOLDER(Conv1d, Layer)
   explicit Conv1d(const Conv1dOptions& options);
   Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size)
       : Conv1d(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
@@ -93,6 +94,7 @@ class Conv1d : public Layer<Conv1d, Conv1dOptions, Convolution> {
 /** torch.nn.Conv2d: [N, in, H, W] -> [N, out, OH, OW]; see ocl::conv2d. Throws ValueError. */
 class Conv2d : public Layer<Conv2d, Conv2dOptions, Convolution> {
  public:
+  HOLDER(Conv2d, Layer)
   explicit Conv2d(const Conv2dOptions& options);
   Conv2d(std::int64_t in_channels, std::int64_t out_channels, Extents<2> kernel_size)
       : Conv2d(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
@@ -103,6 +105,7 @@ class Conv2d : public Layer<Conv2d, Conv2dOptions, Convolution> {
 /** torch.nn.Conv3d: [N, in, D, H, W] -> [N, out, OD, OH, OW]; see ocl::conv3d. Throws ValueError. */
 class Conv3d : public Layer<Conv3d, Conv3dOptions, Convolution> {
  public:
+  HOLDER(Conv3d, Layer)
   explicit Conv3d(const Conv3dOptions& options);
   Conv3d(std::int64_t in_channels, std::int64_t out_channels, Extents<3> kernel_size)
       : Conv3d(Conv3dOptions(in_channels, out_channels, kernel_size)) {}
@@ -113,6 +116,7 @@ class Conv3d : public Layer<Conv3d, Conv3dOptions, Convolution> {
 /** torch.nn.ConvTranspose1d: [N, in, L] -> [N, out, OL]; see ocl::conv_transpose1d. Throws ValueError. */
 class ConvTranspose1d : public Layer<ConvTranspose1d, ConvTranspose1dOptions, Convolution> {
  public:
+  HOLDER(ConvTranspose1d, Layer)
   explicit ConvTranspose1d(const ConvTranspose1dOptions& options);
   ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, Extents<1> kernel_size)
       : ConvTranspose1d(ConvTranspose1dOptions(in_channels, out_channels, kernel_size)) {}
@@ -126,6 +130,7 @@ class ConvTranspose1d : public Layer<ConvTranspose1d, ConvTranspose1dOptions, Co
  */
 class ConvTranspose2d : public Layer<ConvTranspose2d, ConvTranspose2dOptions, Convolution> {
  public:
+  HOLDER(ConvTranspose2d, Layer)
   explicit ConvTranspose2d(const ConvTranspose2dOptions& options);
   ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, Extents<2> kernel_size)
       : ConvTranspose2d(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
@@ -138,6 +143,7 @@ class ConvTranspose2d : public Layer<ConvTranspose2d, ConvTranspose2dOptions, Co
  * ValueError. */
 class ConvTranspose3d : public Layer<ConvTranspose3d, ConvTranspose3dOptions, Convolution> {
  public:
+  HOLDER(ConvTranspose3d, Layer)
   explicit ConvTranspose3d(const ConvTranspose3dOptions& options);
   ConvTranspose3d(std::int64_t in_channels, std::int64_t out_channels, Extents<3> kernel_size)
       : ConvTranspose3d(ConvTranspose3dOptions(in_channels, out_channels, kernel_size)) {}

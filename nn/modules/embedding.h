@@ -19,6 +19,7 @@ struct EmbeddingOptions {
 /** torch.nn.Embedding: [...] of int64 or int32 -> [..., embedding_dim]. Throws ValueError. */
 class Embedding : public Layer<Embedding, EmbeddingOptions> {
  public:
+  HOLDER(Embedding, Layer)
   explicit Embedding(const EmbeddingOptions& options);
   Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim)
       : Embedding(EmbeddingOptions(num_embeddings, embedding_dim)) {}
@@ -54,6 +55,7 @@ struct EmbeddingBagOptions {
 /** torch.nn.EmbeddingBag: bags of rows joined; see ocl::embedding_bag. Throws ValueError. */
 class EmbeddingBag : public Layer<EmbeddingBag, EmbeddingBagOptions, OfSeveralInputs> {
  public:
+  HOLDER(EmbeddingBag, Layer)
   explicit EmbeddingBag(const EmbeddingBagOptions& options);
   EmbeddingBag(std::int64_t num_embeddings, std::int64_t embedding_dim)
       : EmbeddingBag(EmbeddingBagOptions(num_embeddings, embedding_dim)) {}

@@ -22,6 +22,7 @@ struct LinearOptions {
 /** torch.nn.Linear: [..., in_features] -> [..., out_features]. Throws ValueError. */
 class Linear : public Layer<Linear, LinearOptions> {
  public:
+  HOLDER(Linear, Layer)
   explicit Linear(const LinearOptions& options);
   Linear(std::int64_t in_features, std::int64_t out_features)
       : Linear(LinearOptions(in_features, out_features)) {}
@@ -50,6 +51,7 @@ struct BilinearOptions {
  * Throws ValueError. */
 class Bilinear : public Layer<Bilinear, BilinearOptions, OfSeveralInputs> {
  public:
+  HOLDER(Bilinear, Layer)
   explicit Bilinear(const BilinearOptions& options);
   Bilinear(std::int64_t in1_features, std::int64_t in2_features, std::int64_t out_features)
       : Bilinear(BilinearOptions(in1_features, in2_features, out_features)) {}

@@ -11,7 +11,10 @@ namespace ocl::nn {
 class Loss : public Module {
  public:
   virtual Tensor forward(const Tensor& input, const Tensor& target) = 0;
-  Tensor operator()(const Tensor& input, const Tensor& target) { return forward(input, target); }
+  Tensor operator()(const Tensor& input, const Tensor& target) {
+    if (const auto other = elsewhere()) return static_cast<Loss&>(*other).forward(input, target);
+    return forward(input, target);
+  }
   using Module::forward;
 };
 
@@ -25,6 +28,7 @@ struct CrossEntropyLossOptions {
 /** torch.nn.CrossEntropyLoss; see ocl::cross_entropy. */
 class CrossEntropyLoss : public Layer<CrossEntropyLoss, CrossEntropyLossOptions, Loss> {
  public:
+  HOLDER(CrossEntropyLoss, Layer)
   explicit CrossEntropyLoss(const CrossEntropyLossOptions& options = {});
   using Loss::forward;
   Tensor forward(const Tensor& input, const Tensor& target) override;
@@ -42,6 +46,7 @@ struct NLLLossOptions {
 /** torch.nn.NLLLoss; see ocl::nll_loss. */
 class NLLLoss : public Layer<NLLLoss, NLLLossOptions, Loss> {
  public:
+  HOLDER(NLLLoss, Layer)
   explicit NLLLoss(const NLLLossOptions& options = {});
   using Loss::forward;
   Tensor forward(const Tensor& input, const Tensor& target) override;
@@ -58,6 +63,7 @@ struct BCELossOptions {
 /** torch.nn.BCELoss; see ocl::binary_cross_entropy. */
 class BCELoss : public Layer<BCELoss, BCELossOptions, Loss> {
  public:
+  HOLDER(BCELoss, Layer)
   explicit BCELoss(const BCELossOptions& options = {});
   using Loss::forward;
   Tensor forward(const Tensor& input, const Tensor& target) override;
@@ -75,6 +81,7 @@ struct BCEWithLogitsLossOptions {
 /** torch.nn.BCEWithLogitsLoss; see ocl::binary_cross_entropy_with_logits. */
 class BCEWithLogitsLoss : public Layer<BCEWithLogitsLoss, BCEWithLogitsLossOptions, Loss> {
  public:
+  HOLDER(BCEWithLogitsLoss, Layer)
   explicit BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {});
   using Loss::forward;
   Tensor forward(const Tensor& input, const Tensor& target) override;
@@ -93,6 +100,7 @@ struct MultiMarginLossOptions {
 /** torch.nn.MultiMarginLoss; see ocl::multi_margin_loss. Throws ValueError unless p is 1 or 2. */
 class MultiMarginLoss : public Layer<MultiMarginLoss, MultiMarginLossOptions, Loss> {
  public:
+  HOLDER(MultiMarginLoss, Layer)
   explicit MultiMarginLoss(const MultiMarginLossOptions& options = {});
   using Loss::forward;
   Tensor forward(const Tensor& input, const Tensor& target) override;
@@ -104,6 +112,7 @@ class MultiMarginLoss : public Layer<MultiMarginLoss, MultiMarginLossOptions, Lo
 /** torch.nn.MultiLabelSoftMarginLoss; see ocl::multilabel_soft_margin_loss. */
 class MultiLabelSoftMarginLoss : public Layer<MultiLabelSoftMarginLoss, BCELossOptions, Loss> {
  public:
+  HOLDER(MultiLabelSoftMarginLoss, Layer)
   explicit MultiLabelSoftMarginLoss(const BCELossOptions& options = {});
   using Loss::forward;
   Tensor forward(const Tensor& input, const Tensor& target) override;
@@ -222,6 +231,7 @@ struct TripletMarginLossOptions {
 /** torch.nn.TripletMarginLoss; see ocl::triplet_margin_loss. Throws ValueError unless margin > 0. */
 class TripletMarginLoss : public Layer<TripletMarginLoss, TripletMarginLossOptions, OfSeveralInputs> {
  public:
+  HOLDER(TripletMarginLoss, Layer)
   explicit TripletMarginLoss(const TripletMarginLossOptions& options = {});
   using OfSeveralInputs::forward;
   Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative);

@@ -75,6 +75,7 @@ bool runs_as_one(const Module& norm, const Module& activation, bool has_addend);
 #define BATCH_NORM(Class)                                                                          \
   class Class : public Layer<Class, BatchNormOptions, BatchNorm> {                                 \
    public:                                                                                         \
+    HOLDER(Class, Layer)                                                                           \
     explicit Class(const BatchNormOptions& options) : Layer(options) {                             \
       make_tensors(#Class, options);                                                               \
       initialize();                                                                                \
@@ -90,6 +91,7 @@ bool runs_as_one(const Module& norm, const Module& activation, bool has_addend);
 #define INSTANCE_NORM(Class)                                                                       \
   class Class : public Layer<Class, InstanceNormOptions, RunningNorm> {                            \
    public:                                                                                         \
+    HOLDER(Class, Layer)                                                                           \
     explicit Class(const InstanceNormOptions& options) : Layer(options) {                          \
       make_tensors(#Class, options);                                                               \
       initialize();                                                                                \
@@ -125,6 +127,7 @@ struct LayerNormOptions {
 /** torch.nn.LayerNorm: the last dimensions, of sizes normalized_shape, normalised; see ocl::layer_norm. */
 class LayerNorm : public Layer<LayerNorm, LayerNormOptions> {
  public:
+  HOLDER(LayerNorm, Layer)
   explicit LayerNorm(const LayerNormOptions& options);
   /** Over the last dimension alone. */
   template <class Int, class = IfWhole<Int>>
@@ -150,6 +153,7 @@ struct RMSNormOptions {
 /** torch.nn.RMSNorm: the last dimensions over their root mean square; see ocl::rms_norm. */
 class RMSNorm : public Layer<RMSNorm, RMSNormOptions> {
  public:
+  HOLDER(RMSNorm, Layer)
   explicit RMSNorm(const RMSNormOptions& options);
   /** Over the last dimension alone. */
   template <class Int, class = IfWhole<Int>>
@@ -175,6 +179,7 @@ struct GroupNormOptions {
 /** torch.nn.GroupNorm over [N, num_channels, ...]; see ocl::group_norm. Throws ValueError. */
 class GroupNorm : public Layer<GroupNorm, GroupNormOptions> {
  public:
+  HOLDER(GroupNorm, Layer)
   explicit GroupNorm(const GroupNormOptions& options);
   GroupNorm(std::int64_t num_groups, std::int64_t num_channels)
       : GroupNorm(GroupNormOptions(num_groups, num_channels)) {}

@@ -42,6 +42,7 @@ class PoolOfMaxima : public Module {
 #define MAX_POOL(Class, function, Size)                                                             \
   class Class : public Layer<Class, MaxPoolOptions<Size>, PoolOfMaxima> {                           \
    public:                                                                                          \
+    HOLDER(Class, Layer)                                                                            \
     explicit Class(Options options) : Layer(with_stride(std::move(options))) {}                     \
     TensorList maxima(const Tensor& x) const override {                                             \
       const Options o = with_stride(options());                                                     \
@@ -99,6 +100,7 @@ struct AvgPool1dOptions {
 /** torch.nn.AvgPool1d. */
 class AvgPool1d : public Layer<AvgPool1d, AvgPool1dOptions> {
  public:
+  HOLDER(AvgPool1d, Layer)
   explicit AvgPool1d(Options options) : Layer(with_stride(std::move(options))) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
@@ -122,6 +124,7 @@ using AvgPool3dOptions = AvgPoolOptions<Triple>;
 /** torch.nn.AvgPool2d. */
 class AvgPool2d : public Layer<AvgPool2d, AvgPool2dOptions> {
  public:
+  HOLDER(AvgPool2d, Layer)
   explicit AvgPool2d(Options options) : Layer(with_stride(std::move(options))) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
@@ -129,6 +132,7 @@ class AvgPool2d : public Layer<AvgPool2d, AvgPool2dOptions> {
 /** torch.nn.AvgPool3d. */
 class AvgPool3d : public Layer<AvgPool3d, AvgPool3dOptions> {
  public:
+  HOLDER(AvgPool3d, Layer)
   explicit AvgPool3d(Options options) : Layer(with_stride(std::move(options))) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;

@@ -162,9 +162,11 @@ class Recurrent : public Layer<Derived, OptionsType, RNNBase> {
  public:
   using Result = RecurrentResult<State>;
   Result operator()(const Tensor& input, const State& hx = {}) {
-    return this->called(input, as_lstm_state(hx));
+    return (*this)->called(input, as_lstm_state(hx));
   }
-  PackedRnnResult operator()(const PackedSequence& input, const State& hx = {}) { return forward(input, hx); }
+  PackedRnnResult operator()(const PackedSequence& input, const State& hx = {}) {
+    return (*this)->forward(input, hx);
+  }
   Result forward(const Tensor& input, const State& hx = {}) { return this->run(input, as_lstm_state(hx)); }
   PackedRnnResult forward(const PackedSequence& input, const State& hx) {
     return this->run(input, as_lstm_state(hx));
@@ -173,6 +175,7 @@ class Recurrent : public Layer<Derived, OptionsType, RNNBase> {
   std::string extra_repr() const override { return RNNBase::extra_repr(); }
 
  protected:
+  explicit Recurrent(Child<Derived> module) : Layer<Derived, OptionsType, RNNBase>(std::move(module)) {}
   Recurrent(const char* layer, const OptionsType& options) : Layer<Derived, OptionsType, RNNBase>(options) {
     this->make_parameters(layer, RecurrentSettings(options));
   }
@@ -183,6 +186,7 @@ class Recurrent : public Layer<Derived, OptionsType, RNNBase> {
 /** torch.nn.RNN: h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of that; `rnn(x)`, `rnn(x, h0)`. */
 class RNN : public Recurrent<RNN, RNNOptions, Tensor> {
  public:
+  HOLDER(RNN, Recurrent)
   explicit RNN(const RNNOptions& options) : Recurrent("RNN", options) {}
   RNN(std::int64_t input_size, std::int64_t hidden_size) : RNN(RNNOptions(input_size, hidden_size)) {}
 };
@@ -190,6 +194,7 @@ class RNN : public Recurrent<RNN, RNNOptions, Tensor> {
 /** torch.nn.GRU; `gru(x)`, `gru(x, h0)`. */
 class GRU : public Recurrent<GRU, GRUOptions, Tensor> {
  public:
+  HOLDER(GRU, Recurrent)
   explicit GRU(const GRUOptions& options) : Recurrent("GRU", options) {}
   GRU(std::int64_t input_size, std::int64_t hidden_size) : GRU(GRUOptions(input_size, hidden_size)) {}
 };
@@ -198,6 +203,7 @@ class GRU : public Recurrent<GRU, GRUOptions, Tensor> {
  * `lstm(x, {h0, c0})`. */
 class LSTM : public Recurrent<LSTM, LSTMOptions, LstmState> {
  public:
+  HOLDER(LSTM, Recurrent)
   explicit LSTM(const LSTMOptions& options) : Recurrent("LSTM", options) {}
   LSTM(std::int64_t input_size, std::int64_t hidden_size) : LSTM(LSTMOptions(input_size, hidden_size)) {}
 };
@@ -254,7 +260,7 @@ template <class Derived, class OptionsType, class State, class Result = State>
 class RecurrentCell : public Layer<Derived, OptionsType, RNNCellBase> {
  public:
   Result operator()(const Tensor& input, const State& hx = {}) {
-    return given_back(this->called(input, as_lstm_state(hx)));
+    return given_back((*this)->called(input, as_lstm_state(hx)));
   }
   Result forward(const Tensor& input, const State& hx) {
     return given_back(this->run(input, as_lstm_state(hx)));
@@ -271,6 +277,8 @@ class RecurrentCell : public Layer<Derived, OptionsType, RNNCellBase> {
   }
 
  protected:
+  explicit RecurrentCell(Child<Derived> module)
+      : Layer<Derived, OptionsType, RNNCellBase>(std::move(module)) {}
   RecurrentCell(const char* layer, std::int64_t gates, const OptionsType& o)
       : Layer<Derived, OptionsType, RNNCellBase>(o) {
     this->make_parameters(layer, gates, o.input_size(), o.hidden_size(), o.bias());
@@ -288,6 +296,7 @@ class RecurrentCell : public Layer<Derived, OptionsType, RNNCellBase> {
 /** torch.nn.RNNCell. */
 class RNNCell : public RecurrentCell<RNNCell, RNNCellOptions, Tensor> {
  public:
+  HOLDER(RNNCell, RecurrentCell)
   explicit RNNCell(const RNNCellOptions& options) : RecurrentCell("RNNCell", 1, options) {}
   RNNCell(std::int64_t input_size, std::int64_t hidden_size)
       : RNNCell(RNNCellOptions(input_size, hidden_size)) {}
@@ -300,6 +309,7 @@ class RNNCell : public RecurrentCell<RNNCell, RNNCellOptions, Tensor> {
 /** torch.nn.GRUCell. */
 class GRUCell : public RecurrentCell<GRUCell, GRUCellOptions, Tensor> {
  public:
+  HOLDER(GRUCell, RecurrentCell)
   explicit GRUCell(const GRUCellOptions& options) : RecurrentCell("GRUCell", 3, options) {}
   GRUCell(std::int64_t input_size, std::int64_t hidden_size)
       : GRUCell(GRUCellOptions(input_size, hidden_size)) {}
@@ -311,6 +321,7 @@ class GRUCell : public RecurrentCell<GRUCell, GRUCellOptions, Tensor> {
 /** torch.nn.LSTMCell. */
 class LSTMCell : public RecurrentCell<LSTMCell, LSTMCellOptions, LstmState, LstmCellResult> {
  public:
+  HOLDER(LSTMCell, RecurrentCell)
   explicit LSTMCell(const LSTMCellOptions& options) : RecurrentCell("LSTMCell", 4, options) {}
   LSTMCell(std::int64_t input_size, std::int64_t hidden_size)
       : LSTMCell(LSTMCellOptions(input_size, hidden_size)) {}

@@ -78,6 +78,7 @@ class TransformerLayer : public Module {
 class TransformerEncoderLayer
     : public Layer<TransformerEncoderLayer, TransformerEncoderLayerOptions, TransformerLayer> {
  public:
+  HOLDER(TransformerEncoderLayer, Layer)
   explicit TransformerEncoderLayer(const TransformerEncoderLayerOptions& options);
   TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead)
       : TransformerEncoderLayer(TransformerEncoderLayerOptions(d_model, nhead)) {}
@@ -93,6 +94,7 @@ class TransformerEncoderLayer
 class TransformerDecoderLayer
     : public Layer<TransformerDecoderLayer, TransformerDecoderLayerOptions, TransformerLayer> {
  public:
+  HOLDER(TransformerDecoderLayer, Layer)
   explicit TransformerDecoderLayer(const TransformerDecoderLayerOptions& options);
   TransformerDecoderLayer(std::int64_t d_model, std::int64_t nhead)
       : TransformerDecoderLayer(TransformerDecoderLayerOptions(d_model, nhead)) {}
@@ -155,6 +157,7 @@ class TransformerStack : public Module {
 /** torch.nn.TransformerEncoder: num_layers copies of a layer one after the other, and a last norm. */
 class TransformerEncoder : public Layer<TransformerEncoder, TransformerEncoderOptions, TransformerStack> {
  public:
+  HOLDER(TransformerEncoder, Layer)
   explicit TransformerEncoder(const TransformerEncoderOptions& options);
   TransformerEncoder(Prototype encoder_layer, std::int64_t num_layers)
       : TransformerEncoder(TransformerEncoderOptions(std::move(encoder_layer), num_layers)) {}
@@ -168,6 +171,7 @@ class TransformerEncoder : public Layer<TransformerEncoder, TransformerEncoderOp
 /** torch.nn.TransformerDecoder. */
 class TransformerDecoder : public Layer<TransformerDecoder, TransformerDecoderOptions, TransformerStack> {
  public:
+  HOLDER(TransformerDecoder, Layer)
   explicit TransformerDecoder(const TransformerDecoderOptions& options);
   TransformerDecoder(Prototype decoder_layer, std::int64_t num_layers)
       : TransformerDecoder(TransformerDecoderOptions(std::move(decoder_layer), num_layers)) {}
@@ -204,6 +208,7 @@ struct TransformerOptions {
 /** torch.nn.Transformer (Vaswani et al. 2017): an encoder and a decoder, `transformer.forward(src, tgt)`. */
 class Transformer : public Layer<Transformer, TransformerOptions> {
  public:
+  HOLDER(Transformer, Layer)
   explicit Transformer(const TransformerOptions& options = {});
   Transformer(std::int64_t d_model, std::int64_t nhead) : Transformer(TransformerOptions(d_model, nhead)) {}
   Tensor forward(const Tensor& src, const Tensor& tgt, const TransformerMasks& src_masks = {},

@@ -12,13 +12,13 @@ using dlprim::require;
 /** A group's options, which are the optimizer's own. */
 class OwnOptions : public NamedValues {
  public:
-  explicit OwnOptions(Options& options) : options_(options) {}
+  explicit OwnOptions(GroupOptions& options) : options_(options) {}
   bool has(const char* name) const override { return options_.has(name); }
   Value get(const char* name) const override { return options_.get(name); }
-  void set(const char* name, Value value) override { options_.set(name, std::move(value)); }
+  void set(const char* name, Value value) override { options_.add(name, std::move(value)); }
 
  private:
-  Options& options_;
+  GroupOptions& options_;
 };
 
 bool is_number(const Value& value) {
@@ -58,7 +58,7 @@ void LRScheduler::note_base_rates() {
     const std::lock_guard locked(optimizer_.mutex());
     for (ParameterGroup& group : optimizer_.param_groups()) {
       if (last_epoch() == -1 && !group.options.has("initial_lr"))
-        group.options.set("initial_lr", group.options.get("lr"));
+        group.options.add("initial_lr", group.options.get("lr"));
       require(group.options.has("initial_lr"), "a schedule that resumes at epoch ", last_epoch(),
               " needs 'initial_lr' in every parameter group: load the optimizer's state first");
     }
@@ -168,7 +168,7 @@ void RuleSchedule::start_anew() {
     const std::lock_guard locked(optimizer().mutex());
     auto& all = optimizer().param_groups();
     for (std::size_t i = 0; i < std::min(all.size(), group_settings_.size()); ++i)
-      for (const auto& [name, value] : group_settings_[i].values()) all[i].options.set(name.c_str(), value);
+      for (const auto& [name, value] : group_settings_[i].values()) all[i].options.add(name.c_str(), value);
   }
   LRScheduler::start_anew();
 }

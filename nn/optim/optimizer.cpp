@@ -10,6 +10,15 @@ namespace ocl::optim {
 
 using dlprim::require;
 
+void GroupOptions::set(const char* name, Value value) {
+  if (!has(name)) {
+    std::string names;
+    for (const auto& [known, held] : values()) names += (names.empty() ? "" : ", ") + known;
+    throw ValueError(dlprim::concat("a parameter group has no option '", name, "', only ", names));
+  }
+  add(name, std::move(value));
+}
+
 Optimizer::Optimizer(const TensorList& parameters, Options defaults) : defaults_(std::move(defaults)) {
   require(!parameters.empty(), "optimizer got an empty parameter list");
   add_param_group(parameters);
@@ -17,10 +26,7 @@ Optimizer::Optimizer(const TensorList& parameters, Options defaults) : defaults_
 
 void Optimizer::add_param_group(const TensorList& parameters, const Options& options) {
   ParameterGroup group{parameters, defaults_};
-  for (const auto& [option, value] : options.values()) {
-    require(defaults_.has(option.c_str()), "optimizer has no option '", option, "'");
-    group.options.set(option.c_str(), value);
-  }
+  for (const auto& [option, value] : options.values()) group.options.set(option.c_str(), value);
   check_group(group.options);
   const std::lock_guard locked(mutex_);
   std::set<TensorImpl*> held, added;
@@ -35,15 +41,17 @@ void Optimizer::add_param_group(const TensorList& parameters, const Options& opt
   groups_.push_back(std::move(group));
 }
 
+TensorList Optimizer::parameters() const {
+  const std::lock_guard locked(mutex_);
+  TensorList all;
+  for (const ParameterGroup& group : groups_)
+    all.insert(all.end(), group.parameters.begin(), group.parameters.end());
+  return all;
+}
+
 void Optimizer::zero_grad(bool set_to_none) {
   const NoGradGuard no_grad;
-  TensorList parameters;
-  {
-    const std::lock_guard locked(mutex_);
-    for (const ParameterGroup& group : groups_)
-      parameters.insert(parameters.end(), group.parameters.begin(), group.parameters.end());
-  }
-  for (Tensor& p : parameters) {
+  for (Tensor& p : parameters()) {
     if (set_to_none)
       p.set_grad({});
     else if (Tensor grad = p.grad(); grad.defined())
@@ -54,7 +62,7 @@ void Optimizer::zero_grad(bool set_to_none) {
 void Optimizer::set_for_all(const char* option, const Value& value) {
   const std::lock_guard locked(mutex_);
   defaults_.set(option, value);
-  for (ParameterGroup& group : groups_) group.options.set(option, value);
+  for (ParameterGroup& group : groups_) group.options.add(option, value);
 }
 
 void Optimizer::run_hooks(const std::vector<Hook>& hooks) {

@@ -25,6 +25,10 @@ struct GroupOptions : Options {
   const GroupOptions& operator()() const { return *this; }
   double get_lr() const { return number("lr"); }
   void set_lr(double lr) { set("lr", lr); }
+  /** Throws ValueError, which lists the names, for a setting that the group does not have. */
+  void set(const char* name, Value value) override;
+  /** A setting that the optimizer does not know: what a schedule notes. */
+  void add(const char* name, Value value) { Options::set(name, std::move(value)); }
 };
 
 /** Parameters that share their settings. */
@@ -83,6 +87,8 @@ class Optimizer {
   /** References to a group stay valid when others are added. Hold mutex() while another thread may step. */
   std::deque<ParameterGroup>& param_groups() { return groups_; }
   const std::deque<ParameterGroup>& param_groups() const { return groups_; }
+  /** Those of all groups, in order. */
+  TensorList parameters() const;
   /** The state of a parameter; an empty state before its first step. */
   ParameterState& state(const Tensor& parameter) { return states_[&parameter.impl()]; }
 

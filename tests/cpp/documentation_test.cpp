@@ -110,6 +110,9 @@ TEST_F(DocumentationFolder, LibtorchsUsersFindTheirCalls) {
   EXPECT_EQ(layers(x).sizes(), (ocl::Dims{2, 8}));
   EXPECT_TRUE(weight.equal(net.out->weight));
   EXPECT_EQ(optimizer.state(net.out->weight).numbers.at("step"), 1);
+  EXPECT_EQ(TutorialNet().forward(x).sizes(), (ocl::Dims{2, 2}));
+#include "cpp_6.inc"
+  EXPECT_EQ(loader->begin()->data.sizes(), (ocl::Dims{4, 2}));
 }
 
 TEST(Documentation, ModelsAreMade) {

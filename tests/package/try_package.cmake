@@ -16,6 +16,7 @@ else()
   run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
 endif()
 
+# try_project(FOLDER PROGRAM): against the installation at `prefix`.
 function(try_project folder program)
   run(${CMAKE_COMMAND} -S ${folder} -B ${WORK_DIR}/${program} -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
       -DCMAKE_BUILD_TYPE=Release -DTAPECL_VERSION=${VERSION})
@@ -24,3 +25,10 @@ function(try_project folder program)
 endfunction()
 try_project(${CMAKE_CURRENT_LIST_DIR} package_user)
 try_project(${CMAKE_CURRENT_LIST_DIR}/own_kernel own_kernel)
+
+# The library of the C interface by itself.
+if(NOT PACKAGE)
+  set(prefix ${WORK_DIR}/runtime_prefix)
+  run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix} --component runtime)
+  try_project(${CMAKE_CURRENT_LIST_DIR}/runtime runtime_user)
+endif()

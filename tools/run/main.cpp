@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
 #include "dlprim/export/program_sizes.h"
+#include "dlprim/io/file.h"
 #include "dlprim/runtime/device.h"
 #include "generate.h"
 
@@ -75,6 +78,19 @@ void print_profile(ProgramRunner& runner) {
   for (const auto& [name, row] : rows) std::printf("%10.3f  %8d  %s\n", row.first, row.second, name.c_str());
 }
 
+/** The files of the results by name, opened: a path that cannot be written ends the program before the run.
+ */
+std::map<std::string, std::unique_ptr<dlprim::io::OutputFile>> open_outputs(
+    const ProgramRunner& runner, const std::vector<std::string>& outputs) {
+  std::map<std::string, std::unique_ptr<dlprim::io::OutputFile>> files;
+  for (const std::string& text : outputs) {
+    const auto [name, path] = name_and_path(text, runner.program().outputs, "--output");
+    runner.output(name);  // throws for an unknown name
+    files[name] = std::make_unique<dlprim::io::OutputFile>(path);
+  }
+  return files;
+}
+
 struct Options {
   std::string program, device = "ocl:0", save;
   std::vector<std::string> inputs, outputs;
@@ -91,8 +107,10 @@ void write_tokens(ProgramRunner& runner, const Options& options) {
   const auto path_of = [](const std::string& text) { return text.substr(text.find('=') + 1); };
   const NpyArray prompt =
       options.prompt.empty() ? read_npy(path_of(options.inputs[0])) : array_of_tokens(options.prompt);
+  std::unique_ptr<dlprim::io::OutputFile> file;
+  if (!options.outputs.empty()) file = std::make_unique<dlprim::io::OutputFile>(path_of(options.outputs[0]));
   const NpyArray all = generate(runner, prompt, options.generate, options.end);
-  if (!options.outputs.empty()) write_npy(path_of(options.outputs[0]), all);
+  if (file) write_npy(*file, all);
 }
 
 void run_repeatedly(ProgramRunner& runner, const Options& options, Clock::time_point start) {
@@ -104,6 +122,7 @@ void run_repeatedly(ProgramRunner& runner, const Options& options, Clock::time_p
     require(paths.count(input.name), "the input ", described(runner, input), " is missing: --input ",
             input.name, "=FILE.npy");
   const std::map<std::string, NpyArray> arrays = read_inputs(runner, paths);
+  const auto outputs = open_outputs(runner, options.outputs);
 
   std::vector<double> times;
   for (int i = 0; i < options.repeat; ++i) {
@@ -121,10 +140,7 @@ void run_repeatedly(ProgramRunner& runner, const Options& options, Clock::time_p
     std::printf("%zu more runs: %.3f ms at best, %.3f ms in the middle\n", times.size() - 1, times[1],
                 times[1 + (times.size() - 1) / 2]);
   }
-  for (const std::string& text : options.outputs) {
-    const auto [name, path] = name_and_path(text, runner.program().outputs, "--output");
-    write_npy(path, get_output(runner, name));
-  }
+  for (const auto& [name, file] : outputs) write_npy(*file, get_output(runner, name));
 }
 
 void run(const Options& options) {
@@ -135,6 +151,8 @@ void run(const Options& options) {
   ProgramRunner runner(std::move(program), device);
   if (options.show) return static_cast<void>(std::fputs(runner.program().text().c_str(), stdout));
 
+  if (!options.save.empty() && !std::filesystem::is_fifo(options.save))
+    dlprim::io::OutputFile(std::filesystem::path(options.save));  // throws where it cannot be written
   if (options.generate > 0)
     write_tokens(runner, options);
   else

@@ -80,7 +80,7 @@ NpyArray read_npy(const std::filesystem::path& path) {
   return array;
 }
 
-void write_npy(const std::filesystem::path& path, const NpyArray& array) {
+void write_npy(dlprim::io::OutputFile& file, const NpyArray& array) {
   DType dtype = array.dtype;
   std::vector<char> bytes = array.bytes;
   if (dtype == DType::bfloat16) {
@@ -107,7 +107,6 @@ void write_npy(const std::filesystem::path& path, const NpyArray& array) {
                                      0,
                                      static_cast<char>(header.size() & 0xff),
                                      static_cast<char>(header.size() >> 8 & 0xff)};
-  dlprim::io::OutputFile file(path);
   file.write(prefix, sizeof prefix);
   file.write(header.data(), header.size());
   file.write(bytes.data(), bytes.size());

@@ -6,6 +6,7 @@
 
 #include "dlprim/core/dims.h"
 #include "dlprim/core/dtype.h"
+#include "dlprim/io/file.h"
 
 /** An array of a file of NumPy's format
  * (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html): elements in row-major order. */
@@ -19,5 +20,6 @@ struct NpyArray {
  * dtype that tensors do not have. */
 NpyArray read_npy(const std::filesystem::path& path);
 
-/** bfloat16, which NumPy does not have, is written as float32. Throws dlprim::FileError. */
-void write_npy(const std::filesystem::path& path, const NpyArray& array);
+/** Writes the whole file. bfloat16, which NumPy does not have, is written as float32. Throws
+ * dlprim::FileError. */
+void write_npy(dlprim::io::OutputFile& file, const NpyArray& array);

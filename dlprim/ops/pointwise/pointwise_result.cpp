@@ -141,7 +141,7 @@ PointwiseResult pointwise_result(const PointwiseOp& op, const std::vector<Pointw
             first->device().name(), " and ", tensor->device().name());
     if (shape != tensor->shape) shape = broadcast_shapes(shape, tensor->shape, op.name.c_str());
   }
-  require<TypeError>(first != nullptr, op.name, ": expected at least one tensor");
+  require<TypeError>(first != nullptr, op.name, ": expected a tensor, got numbers or an undefined tensor");
   const DType compute = compute_type(op, inputs, parameters);
   require_parameters(op, compute, parameters);
   require_result_of_integers(op, inputs, compute, shape);

@@ -224,6 +224,12 @@ TEST_F(Optimizers, Groups) {
   expect_error<ValueError>([&] { optimizer.add_param_group({a}); }, "more than one parameter group");
   expect_error<ValueError>([&] { optimizer.add_param_group({leaf({1}, {1})}, {{"lrr", 1}}); },
                            "no option 'lrr'");
+  EXPECT_EQ(optimizer.parameters().size(), 2U);
+  auto& options = optimizer.param_groups()[0].options;
+  options.set("weight_decay", 0.5);
+  expect_error<ValueError>([&] { options.set("weigth_decay", 0.1); },
+                           "no option 'weigth_decay', only dampening, ");
+  EXPECT_EQ(options.number("weight_decay"), 0.5);
 }
 
 TEST_F(Optimizers, ASavedParameterIsFoundChanged) {

@@ -294,6 +294,11 @@ def test_tapecl_run_reads_and_writes_arrays(tmp_path):
 
     missing = run(tool, tmp_path / "net.ocl")
     assert missing.returncode == 1 and "the input input: float32[3, 1, 8, 8] is missing" in missing.stderr
+    for option in ("-o", "--save"):
+        nowhere = run(tool, tmp_path / "net.ocl", "-i", tmp_path / "x.npy", option, tmp_path / "none/y")
+        assert nowhere.returncode == 1 and "none/y: cannot write" in nowhere.stderr
+        assert "first result" not in nowhere.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["net.ocl", "x.npy", "y.npy"]
     np.save(tmp_path / "x.npy", x.astype(np.float64))
     other = run(tool, tmp_path / "net.ocl", "-i", tmp_path / "x.npy")
     assert other.returncode == 1 and "takes float32" in other.stderr
