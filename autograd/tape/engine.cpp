@@ -12,6 +12,7 @@
 #include "autograd/ops/views.h"
 #include "autograd/tape/anomaly.h"
 #include "autograd/tape/gradients.h"
+#include "autograd/tape/node_hooks.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
 
@@ -19,6 +20,9 @@ namespace ocl {
 namespace {
 
 using dlprim::require;
+
+class Pass;
+thread_local const Pass* walked_pass = nullptr;
 
 /** Gradients asked for by autograd::grad: (node, index) to the place in the answer. */
 using Captures = std::map<std::pair<Node*, int>, std::size_t>;
@@ -63,7 +67,17 @@ std::unordered_set<Node*> nodes_towards(const std::vector<Edge>& roots, const Ca
 class Pass {
  public:
   Pass(bool keep_graph, const Captures* captures, std::size_t answers)
-      : keep_graph_(keep_graph), captures_(captures), answers_(answers) {}
+      : keep_graph_(keep_graph), captures_(captures), answers_(answers), outer_(walked_pass) {
+    static std::atomic<std::uint64_t> next{1};
+    number_ = next++;
+    walked_pass = this;
+  }
+  ~Pass() { walked_pass = outer_; }
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  std::uint64_t number() const { return number_; }
+  bool is_waiting(const Node& node) const { return waiting_.count(const_cast<Node*>(&node)) > 0; }
 
   TensorList run(const std::vector<Edge>& roots, const TensorList& gradients) {
     const Intercepting nobody(nullptr);  // what runs here was chosen as the graph was made
@@ -143,8 +157,11 @@ class Pass {
       node.call_hooks(arrived);
       capture(node, arrived);
       if (!runs(node)) return;
+      const bool may_have_hooks = any_node_has_hooks();
+      if (may_have_hooks) call_node_hooks_before(node, arrived);
       results = run(node, arrived);
       check_gradients(node, results);
+      if (may_have_hooks) call_node_hooks_after(node, results, arrived);
       arrived.clear();
     }
     for (std::size_t i = 0; i < results.size(); ++i) send(node.next()[i], results[i]);
@@ -161,6 +178,8 @@ class Pass {
   const Captures* captures_;
   std::unordered_set<Node*> needed_;
   TensorList answers_;
+  const Pass* outer_;
+  std::uint64_t number_;
   std::unordered_map<Node*, Waiting> waiting_;
   std::priority_queue<std::shared_ptr<Node>, std::vector<std::shared_ptr<Node>>, ByAge> ready_;
 };
@@ -197,6 +216,14 @@ std::vector<Edge> edges_to(const TensorList& tensors) {
 }
 
 }  // namespace
+
+std::uint64_t current_pass() {
+  return walked_pass ? walked_pass->number() : 0;
+}
+
+bool is_to_be_visited(const Node& node) {
+  return walked_pass && walked_pass->is_waiting(node);
+}
 
 void backward(const TensorList& outputs, const TensorList& gradients, std::optional<bool> retain_graph,
               bool create_graph, const TensorList& inputs) {

@@ -1,6 +1,7 @@
 #include "autograd/tape/tape.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "autograd/ops/formats.h"
@@ -10,6 +11,7 @@
 #include "autograd/ops/views.h"
 #include "autograd/tape/anomaly.h"
 #include "autograd/tape/gradients.h"
+#include "autograd/tape/saved_tensor_hooks.h"
 #include "dlprim/core/call_state.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/pending.h"
@@ -318,15 +320,87 @@ std::shared_ptr<TensorImpl> TensorImpl::successor() {
   return next;
 }
 
-SavedTensor::SavedTensor(const Tensor& tensor) {
-  if (tensor.defined()) *this = SavedTensor(tensor.data());
+namespace {
+
+/** The hooks that are on, the last ones first. Not a list: nothing is made where there are none. */
+struct Saving {
+  std::shared_ptr<const SavedTensorHooks> hooks;
+  Saving* outer;
+};
+thread_local Saving* saving = nullptr;
+
+/** Stands for the storage of a tensor that a pack hook has replaced: a storage that owns nothing. */
+struct Packed {
+  std::shared_ptr<const SavedTensorHooks> hooks;
+  Foreign value;
+  GradientKind kind;
+  void operator()(dlprim::Storage*) const {}
+};
+
+/** No hooks and no tape while a hook runs. */
+class WithoutHooks {
+ public:
+  WithoutHooks() { push_saved_tensor_hooks(nullptr); }
+  ~WithoutHooks() { pop_saved_tensor_hooks(); }
+  WithoutHooks(const WithoutHooks&) = delete;
+  WithoutHooks& operator=(const WithoutHooks&) = delete;
+
+ private:
+  NoGradGuard without_tape_;
+};
+
+std::shared_ptr<dlprim::Storage> pack(const Tensor& tensor) {
+  static char nothing;
+  const std::shared_ptr<const SavedTensorHooks> hooks = saving->hooks;
+  const WithoutHooks off;
+  Packed packed{hooks, hooks->pack(tensor.is_leaf() ? tensor : Tensor(tensor.data())), GradientKind(tensor)};
+  return {reinterpret_cast<dlprim::Storage*>(&nothing), std::move(packed)};
 }
 
-SavedTensor::SavedTensor(const dlprim::Tensor& data) : data_(data), version_(data.storage->version()) {
+/** What hooks gave back while nodes run; goes when the outermost one has run. */
+thread_local std::deque<dlprim::Tensor> unpacked;
+
+const dlprim::Tensor& unpack(const Packed& packed, const dlprim::Tensor& saved) {
+  if (!wanted_gradients) unpacked.clear();
+  const WithoutHooks off;
+  Tensor tensor = packed.hooks->unpack(packed.value);
+  packed.kind.require_same(tensor, "an unpack hook has changed");
+  if (dlprim::is_dense(saved)) tensor = laid_out(tensor, saved.strides);
+  return unpacked.emplace_back(tensor.data());
+}
+
+}  // namespace
+
+void push_saved_tensor_hooks(std::shared_ptr<const SavedTensorHooks> hooks) {
+  saving = new Saving{std::move(hooks), saving};
+}
+
+void pop_saved_tensor_hooks() {
+  const std::unique_ptr<Saving> last(saving);
+  if (last) saving = last->outer;
+}
+
+SavedTensor::SavedTensor(const Tensor& tensor) {
+  if (!tensor.defined()) return;
+  if (!saving || !saving->hooks) {
+    *this = SavedTensor(tensor.data());
+    return;
+  }
+  data_ = tensor.data();
+  data_.storage = pack(tensor);
+  has_saved = true;
+}
+
+SavedTensor::SavedTensor(const dlprim::Tensor& data) : data_(data) {
+  if (saving && saving->hooks)
+    data_.storage = pack(Tensor(data));
+  else
+    version_ = data_.storage->version();
   has_saved = true;
 }
 
 const dlprim::Tensor& SavedTensor::unpack() const {
+  if (const Packed* packed = std::get_deleter<Packed>(data_.storage)) return ocl::unpack(*packed, data_);
   const std::uint32_t now = data_.storage->version();
   dlprim::require<AutogradError>(now == version_,
                                  "one of the variables needed for gradient computation has been modified by "
@@ -480,6 +554,7 @@ WantedGradients::WantedGradients(Node& node, const std::unordered_set<Node*>* ne
 WantedGradients::~WantedGradients() {
   wanted_gradients = outer_;
   written_span = outer_span_;
+  if (!outer_) unpacked.clear();
 }
 
 bool WantedGradients::has(std::size_t input) const {

@@ -1,6 +1,10 @@
 #include "autograd/autograd.h"
+#include "autograd/tape/node_hooks.h"
+#include "autograd/tape/saved_tensor_hooks.h"
 #include "casters.h"
 #include "collector.h"
+#include "node_object.h"
+#include "shown.h"
 
 using ocl::Tensor;
 using ocl::TensorList;
@@ -74,6 +78,108 @@ void bind_function(py::module_& m) {
       py::arg("name"), py::arg("inputs"), py::arg("outputs"), py::arg("backward"), py::arg("saves_tensors"));
 }
 
+using NodePointer = std::shared_ptr<ocl::Node>;
+
+/** What a hook of a node gave: nothing, or gradients. */
+TensorList given_by_hook(const py::object& result) {
+  if (result.is_none()) return {};
+  if (py::isinstance<Tensor>(result)) return {result.cast<Tensor>()};
+  dlprim::require<ocl::TypeError>(py::isinstance<py::sequence>(result),
+                                  "a hook of a node must return None or a tuple of tensors, got ",
+                                  shown(result));
+  return undefined_for_none(result.cast<OptionalTensors>());
+}
+
+py::tuple tuple_of(const TensorList& gradients) {
+  return py::tuple(py::cast(none_for_undefined(gradients)));
+}
+
+/** A dict that the node keeps as long as it lives. */
+py::dict metadata_of(const NodePointer& node) {
+  static auto& known = *new std::unordered_map<const ocl::Node*, std::weak_ptr<void>>;
+  std::weak_ptr<void>& held = known[node.get()];
+  if (const ocl::Foreign there = held.lock()) return object_of(there.get()).cast<py::dict>();
+  for (auto each = known.begin(); each != known.end();)
+    each = each->second.expired() && each->first != node.get() ? known.erase(each) : std::next(each);
+  py::dict made;
+  ocl::Foreign owned = foreign(made);
+  held = owned;
+  node->add_post_hook([](const Tensor&) { return Tensor(); }, std::move(owned));
+  return made;
+}
+
+void bind_nodes(py::module_& m) {
+  py::class_<ocl::Node, NodePointer>(m, "Node", "An operation that the tape has recorded.")
+      .def("name", &ocl::Node::name)
+      .def_property_readonly("next_functions",
+                             [](const ocl::Node& node) {
+                               py::list edges;
+                               for (const ocl::Edge& edge : node.next())
+                                 edges.append(py::make_tuple(node_object(edge.node), edge.index));
+                               return py::tuple(edges);
+                             })
+      .def_property_readonly("metadata", &metadata_of)
+      .def("_sequence_nr", &ocl::Node::sequence)
+      .def(
+          "register_prehook",
+          [](const NodePointer& node, const py::object& hook) {
+            const ocl::NodePreHook call = [held = hook.ptr()](const TensorList& gradients) {
+              const PythonLocked locked;
+              return given_by_hook(object_of(held)(tuple_of(gradients)));
+            };
+            return ocl::add_node_hook(*node, call, foreign(hook));
+          },
+          py::arg("fn"), "Calls fn(grad_outputs) before the node runs; a tuple stands in their place.")
+      .def(
+          "register_hook",
+          [](const NodePointer& node, const py::object& hook) {
+            const ocl::NodeHook call = [held = hook.ptr()](const TensorList& results,
+                                                           const TensorList& gradients) {
+              const PythonLocked locked;
+              return given_by_hook(object_of(held)(tuple_of(results), tuple_of(gradients)));
+            };
+            return ocl::add_node_hook(*node, call, foreign(hook));
+          },
+          py::arg("fn"),
+          "Calls fn(grad_inputs, grad_outputs) when the node has run; a tuple stands in the place of the "
+          "former.");
+  m.def("_edge_to", [](const Tensor& tensor) {
+    const ocl::Edge edge = ocl::edge_to(tensor);
+    return py::make_tuple(node_object(edge.node), edge.index);
+  });
+  m.def("_current_pass", &ocl::current_pass);
+  m.def("_is_to_be_visited", &ocl::is_to_be_visited);
+}
+
+class PythonHooks final : public ocl::SavedTensorHooks {
+ public:
+  PythonHooks(const py::object& pack, const py::object& unpack)
+      : pack_(foreign(pack)), unpack_(foreign(unpack)) {}
+
+  ocl::Foreign pack(const Tensor& tensor) const override {
+    const PythonLocked locked;
+    return foreign(object_of(pack_.get())(tensor));
+  }
+
+  Tensor unpack(const ocl::Foreign& packed) const override {
+    const PythonLocked locked;
+    const py::object result = object_of(unpack_.get())(object_of(packed.get()));
+    dlprim::require<ocl::TypeError>(py::isinstance<Tensor>(result),
+                                    "an unpack hook must return a Tensor, got ", shown(result));
+    return result.cast<Tensor>();
+  }
+
+ private:
+  ocl::Foreign pack_, unpack_;
+};
+
+void bind_saved_tensor_hooks(py::module_& m) {
+  m.def("_push_saved_tensor_hooks", [](const py::object& pack, const py::object& unpack) {
+    ocl::push_saved_tensor_hooks(pack.is_none() ? nullptr : std::make_shared<PythonHooks>(pack, unpack));
+  });
+  m.def("_pop_saved_tensor_hooks", &ocl::pop_saved_tensor_hooks);
+}
+
 }  // namespace
 
 void bind_autograd(py::module_& m) {
@@ -81,4 +187,22 @@ void bind_autograd(py::module_& m) {
   m.def("_set_grad_enabled", &ocl::set_grad_enabled);
   bind_walks(m);
   bind_function(m);
+  bind_nodes(m);
+  bind_saved_tensor_hooks(m);
+}
+
+py::object node_object(const std::shared_ptr<ocl::Node>& node) {
+  if (!node) return py::none();
+  static auto& classes = *new py::dict;
+  const py::str name(node->name());
+  py::object object = py::cast(node);
+  if (!classes.contains(name)) {
+    py::dict members;
+    members["__slots__"] = py::tuple();
+    members["__module__"] = "ocl.autograd.graph";
+    classes[name] =
+        py::type::of<ocl::Node>().attr("__class__")(name, py::make_tuple(py::type::of<ocl::Node>()), members);
+  }
+  object.attr("__class__") = classes[name];
+  return object;
 }

@@ -4,6 +4,7 @@
 #include "casters.h"
 #include "collector.h"
 #include "dlprim/runtime/allocator.h"
+#include "node_object.h"
 #include "python_class.h"
 
 using ocl::DType;
@@ -131,11 +132,7 @@ void bind_creation(py::module_& m) {
 void bind_tape(py::class_<Tensor>& tensor) {
   constexpr auto itself = py::return_value_policy::reference;
   tensor.def_property_readonly("is_leaf", &Tensor::is_leaf)
-      .def_property_readonly("grad_fn",
-                             [](const Tensor& t) -> py::object {
-                               return t.grad_fn() ? py::object(py::str("<" + t.grad_fn()->name() + ">"))
-                                                  : py::none();
-                             })
+      .def_property_readonly("grad_fn", [](const Tensor& t) { return node_object(t.grad_fn()); })
       .def_property(
           "grad",
           [](const Tensor& t) {
