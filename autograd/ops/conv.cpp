@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/complex.h"
 #include "autograd/ops/conv_gradients.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pad.h"
@@ -10,6 +11,7 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
+#include "autograd/ops/whole_conv.h"
 #include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/precision.h"
@@ -23,9 +25,20 @@ using dlprim::ConvGeometry;
 using dlprim::Convolutions;
 using dlprim::require;
 
+/** Whether its elements are whole numbers. Truths are not convolved. */
+bool is_whole(DType dtype) {
+  return dlprim::is_integral(dtype) && dtype != DType::boolean;
+}
+
+template <std::size_t N>
+WholeGeometry whole(const ConvGeometry<N>& g) {
+  const auto numbers = [](const auto& each) { return std::vector<std::int64_t>(each.begin(), each.end()); };
+  return {numbers(g.stride), numbers(g.padding), numbers(g.dilation), g.groups};
+}
+
 void check_arguments(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
                      std::int64_t out_channels) {
-  dlprim::require_floating(x.dtype(), *x.device(), op);
+  if (!is_whole(x.dtype())) dlprim::require_floating(x.dtype(), *x.device(), op);
   require<TypeError>(x.dtype() == weight.dtype(), op, ": input is ", name(x.dtype()), " but weight is ",
                      name(weight.dtype()));
   require(x.device() == weight.device(), op, ": expected all tensors on one device");
@@ -148,9 +161,25 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   const Dims shape = Convolutions<N>::output_shape(x.shape(), weight.shape(), geometry);
   check_arguments(Convolutions<N>::op, x, weight, bias, weight.size(0));
   if (x.size(1) == 0) return convolve_no_channels(ConvNodes<N>::forward, x, weight, bias, shape);
+  if (is_whole(x.dtype())) return convolved_whole(x, weight, bias, whole(geometry), shape);
   const Tensor y =
       convolved(contiguous(x), contiguous(weight), bias.defined() ? contiguous(bias) : bias, geometry);
   return in_format(y, result_format(x, weight));
+}
+
+/** `convolution(input, weight)` of complex numbers, by their parts, and the bias [O]. */
+template <std::size_t N, class Convolution>
+Tensor convolve_parts(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const Convolution& convolution) {
+  require<TypeError>(x.dtype() == weight.dtype(), op, ": input is ", name(x.dtype()), " but weight is ",
+                     name(weight.dtype()));
+  const Tensor y = of_parts(x, weight, convolution);
+  if (!bias.defined()) return y;
+  require(bias.shape() == Dims{y.size(1)}, op, ": expected bias of shape [", y.size(1), "], got ",
+          bias.shape());
+  std::vector<std::int64_t> column(N + 1, 1);
+  column[0] = y.size(1);
+  return add(y, reshape(bias, column));
 }
 
 /** Margins of as many zeros behind each of the last dimensions, as pad takes them. */
@@ -190,6 +219,10 @@ Tensor of_batch(const Tensor& x, const Function& function) {
 template <std::size_t N>
 Tensor convolve_batch(const Tensor& x, const Tensor& weight, const Tensor& bias, const EachDim<N>& stride,
                       const PaddingOf<N>& padding, const EachDim<N>& dilation, std::int64_t groups) {
+  if (x.is_complex())
+    return convolve_parts<N>(Convolutions<N>::op, x, weight, bias, [&](const Tensor& a, const Tensor& b) {
+      return convolve_batch<N>(a, b, {}, stride, padding, dilation, groups);
+    });
   ConvGeometry<N> geometry;
   geometry.stride = stride.values;
   geometry.dilation = dilation.values;
@@ -212,6 +245,11 @@ Tensor convolve_batch_back(const Tensor& x, const Tensor& weight, const Tensor& 
                            const EachDim<N>& stride, const EachDim<N>& padding,
                            const EachDim<N>& output_padding, std::int64_t groups,
                            const EachDim<N>& dilation) {
+  if (x.is_complex())
+    return convolve_parts<N>(
+        Convolutions<N>::transposed_op, x, weight, bias, [&](const Tensor& a, const Tensor& b) {
+          return convolve_batch_back<N>(a, b, {}, stride, padding, output_padding, groups, dilation);
+        });
   ConvGeometry<N> geometry;
   geometry.stride = stride.values;
   geometry.padding = padding.values;
@@ -220,6 +258,7 @@ Tensor convolve_batch_back(const Tensor& x, const Tensor& weight, const Tensor& 
   const Dims shape =
       Convolutions<N>::transposed_output_shape(x.shape(), weight.shape(), geometry, output_padding.values);
   check_arguments(Convolutions<N>::transposed_op, x, weight, bias, shape[1]);
+  if (is_whole(x.dtype())) return convolved_back_whole(x, weight, bias, whole(geometry), shape);
   const Tensor input = with_zeros_behind(x, geometry, output_padding);
   const Tensor y = in_format(convolved_back(contiguous(input), contiguous(weight), geometry, shape),
                              result_format(input, weight));

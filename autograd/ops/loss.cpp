@@ -326,12 +326,14 @@ Tensor finished_rows(const Tensor& losses, const Tensor& input, Reduction reduct
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
                         Reduction reduction) {
   ENTER_OPERATOR(poisson_nll_loss, input, target, log_input, full, eps, reduction);
-  require_floating_input("poisson_nll_loss", input);
+  require<TypeError>(input.dtype() != DType::boolean && !input.is_complex(),
+                     "poisson_nll_loss: expected real numbers, got ", name(input.dtype()));
+  const Tensor rate = dlprim::is_integral(input.dtype()) ? to(input, DType::float32) : input;
   const auto finish = [&](const Tensor& losses) {
     return reduced(full ? losses + log_factorial(in_compute_dtype(target)) : losses, reduction);
   };
-  if (log_input) return elementwise("poisson_nll_loss_of_log", {input, target}, {}, Tensor(), finish);
-  return elementwise("poisson_nll_loss", {input, target}, {eps}, Tensor(), finish);
+  if (log_input) return elementwise("poisson_nll_loss_of_log", {rate, target}, {}, Tensor(), finish);
+  return elementwise("poisson_nll_loss", {rate, target}, {eps}, Tensor(), finish);
 }
 
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operand& var, bool full, double eps,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/complex.h"
 #include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/linalg.h"
@@ -235,6 +236,11 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
 
 Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {
   ENTER_OPERATOR(unfold, x, kernel_size, dilation, padding, stride);
+  if (x.dtype() == DType::boolean)
+    return to(unfold(to(x, DType::float32), kernel_size, dilation, padding, stride), DType::boolean);
+  if (x.is_complex())
+    return complex(unfold(real(x), kernel_size, dilation, padding, stride),
+                   unfold(imag(x), kernel_size, dilation, padding, stride));
   const dlprim::BlockGeometry geometry{kernel_size.values, dilation.values, padding.values, stride.values};
   const Dims shape = dlprim::unfold_output_shape("unfold", x.shape(), geometry);
   return linear_map(
@@ -249,6 +255,12 @@ Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pa
 
 Tensor fold(const Tensor& x, Pair output_size, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {
   ENTER_OPERATOR(fold, x, output_size, kernel_size, dilation, padding, stride);
+  if (x.dtype() == DType::boolean)
+    return to(fold(to(x, DType::float32), output_size, kernel_size, dilation, padding, stride),
+              DType::boolean);
+  if (x.is_complex())
+    return complex(fold(real(x), output_size, kernel_size, dilation, padding, stride),
+                   fold(imag(x), output_size, kernel_size, dilation, padding, stride));
   const dlprim::BlockGeometry geometry{kernel_size.values, dilation.values, padding.values, stride.values};
   const Dims shape = dlprim::fold_output_shape("fold", x.shape(), output_size.values, geometry);
   return linear_map(

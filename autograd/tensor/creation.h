@@ -95,6 +95,10 @@ Tensor zeros(Int size, DType dtype = DType::float32, const Device& device = {}) 
   return zeros(Shape{static_cast<std::int64_t>(size)}, dtype, device);
 }
 template <class Int, class = IfWhole<Int>>
+Tensor empty(Int size, DType dtype = DType::float32, const Device& device = {}) {
+  return empty(Shape{static_cast<std::int64_t>(size)}, dtype, device);
+}
+template <class Int, class = IfWhole<Int>>
 Tensor ones(Int size, DType dtype = DType::float32, const Device& device = {}) {
   return ones(Shape{static_cast<std::int64_t>(size)}, dtype, device);
 }

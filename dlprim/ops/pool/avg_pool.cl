@@ -49,6 +49,20 @@ inline REAL window_average(const __global STORAGE *plane, const PoolWindow *w, c
 
 #if SHAPE_CPU
 
+#if WHOLE
+
+inline void average_plane(const __global STORAGE *x, const long readable, const PoolWindow *w, const PoolDivisor *d, __global STORAGE *y) {
+  int out = 0;
+  for (int od = 0; od < slices_of(w->out); ++od)
+    for (int oh = 0; oh < w->out[0]; ++oh)
+      for (int ow = 0; ow < w->out[1]; ++ow, ++out) {
+        const window_t at = window_at(w, od, oh, ow);
+        STORE(y, out, window_average(x, w, d, &at));
+      }
+}
+
+#else
+
 // The average of a wide window, in vectors along its rows. Of a plane with `readable` elements from its first to the
 // tensor's end.
 inline REAL wide_window_average(const __global STORAGE *plane, const long readable, const PoolWindow *w,
@@ -105,6 +119,7 @@ inline void average_plane(const __global STORAGE *x, const long readable, const 
     }
 }
 
+#endif
 #endif
 
 inline REAL average_gradient(const __global STORAGE *dy, const PoolWindow *w, const PoolDivisor *d, int slice, int h,

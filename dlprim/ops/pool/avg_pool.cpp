@@ -49,7 +49,7 @@ struct Problem {
 // ---- averages of whole planes and volumes, on a GPU: an item for each would be few, with long sums
 
 bool takes_whole_planes(const DeviceInfo& device, const Problem& p) {
-  if (device.runs_cpu_kernels()) return false;
+  if (device.runs_cpu_kernels() || !is_floating(p.from.dtype)) return false;
   for (int i = 0; i < 3; ++i)
     if (p.window.out[i] != 1 ||
         (!p.window.adaptive && (p.window.kernel_size[i] != p.window.size[i] || p.window.padding[i] != 0)))
@@ -110,7 +110,7 @@ const ImplementationList<Problem> backward_implementations("avg_pool2d_backward"
 
 void forward(Queue& queue, const char* op, int axes, const Tensor& x, const Pool3dGeometry* geometry,
              const AveragePoolDivisor& divisor, const Tensor& y) {
-  require_floating(x.dtype, queue.device(), op);
+  if (x.dtype != DType::int64) require_floating(x.dtype, queue.device(), op);
   require_contiguous(op, "the input", x);
   if (y.numel() == 0) return;
   const Tensor from = as_volumes(x, axes), to = as_volumes(y, axes);

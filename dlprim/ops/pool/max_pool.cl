@@ -1,4 +1,4 @@
-// Max pooling. Needs core/vectors.cl and ops/pool/window.cl.
+// Max pooling. Needs core/vectors.cl, for numbers with fractions, and ops/pool/window.cl.
 typedef struct {
   REAL value;
   int place;
@@ -7,14 +7,14 @@ typedef struct {
 inline maximum_t window_maximum(const __global STORAGE *plane, const PoolWindow *w, int od, int oh, int ow) {
   const span_t slices = window_slices(w, od), rows = window_span(w, 0, oh), columns = window_span(w, 1, ow);
   maximum_t best;
-  best.value = -INFINITY;
+  best.value = LEAST;
   best.place = place_of(w->size, slices.first, rows.first, columns.first);
   FOR_SLICES(d, slices)
   for (int h = rows.first; h < rows.end; h += rows.step)
     for (int c = columns.first; c < columns.end; c += columns.step) {
       const int place = place_of(w->size, d, h, c);
       const REAL value = LOAD(plane, place);
-      if (value > best.value || isnan(value)) {
+      if (value > best.value || IS_NAN(value)) {
         best.value = value;
         best.place = place;
       }
@@ -43,6 +43,7 @@ inline REAL maximum_gradient(const __global STORAGE *dy, const __global PLACE *i
 
 #if SHAPE_CPU
 
+#if !WHOLE
 #define REAL8 JOIN(REAL, 8)
 #define STRIP 64  // outputs that are worked on together
 
@@ -160,6 +161,8 @@ inline void maximum_plane_strips(const __global STORAGE *restrict x, __global ST
         maximum_strip(x, y, indices, w, od, oh, first, min(first + STRIP, w->out[1]));
 }
 
+#endif
+
 inline void maximum_plane_windows(const __global STORAGE *restrict x, __global STORAGE *restrict y,
                                   __global PLACE *restrict indices, const PoolWindow *w) {
   int out = 0;
@@ -184,8 +187,10 @@ inline void maximum_plane_windows(const __global STORAGE *restrict x, __global S
     maximum_plane_##WAY(x + plane * in_count, y + plane * out_count,                                            \
                         indices_buffer ? indices + plane * out_count : 0, &w);                                  \
   }
+#if !WHOLE
 FORWARD_BY_PLANES(2x2)
 FORWARD_BY_PLANES(strips)
+#endif
 FORWARD_BY_PLANES(windows)
 
 #if EXACT_STORAGE

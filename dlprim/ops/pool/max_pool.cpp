@@ -52,12 +52,16 @@ bool are_side_by_side_2x2(const PoolWindow& w) {
   return true;
 }
 
+bool runs_cpu_vectors(const DeviceInfo& device, const ForwardProblem& p) {
+  return device.runs_cpu_kernels() && is_floating(p.x.dtype);
+}
+
 // On a CPU: eight windows from two loads; a row's windows by one of their elements after the other, in
 // vectors; window by window.
 const Implementation<ForwardProblem> forward_list[] = {
     {"cpu_2x2",
      [](const DeviceInfo& device, const ForwardProblem& p) {
-       return device.runs_cpu_kernels() && are_side_by_side_2x2(p.window);
+       return runs_cpu_vectors(device, p) && are_side_by_side_2x2(p.window);
      },
      [](const DeviceInfo& device, const ForwardProblem& p) { return pool_cost(device, p) / 8; },
      [](Queue& queue, const ForwardProblem& p) {
@@ -65,7 +69,7 @@ const Implementation<ForwardProblem> forward_list[] = {
      }},
     {"cpu_strips",
      [](const DeviceInfo& device, const ForwardProblem& p) {
-       return device.runs_cpu_kernels() && !p.window.adaptive;
+       return runs_cpu_vectors(device, p) && !p.window.adaptive;
      },
      [](const DeviceInfo& device, const ForwardProblem& p) { return pool_cost(device, p) / 2; },
      [](Queue& queue, const ForwardProblem& p) {
@@ -128,7 +132,7 @@ void require_places(const char* op, const Tensor& indices, const Tensor& y) {
 
 void forward(Queue& queue, const char* op, int axes, const Tensor& x, const Pool3dGeometry* geometry,
              const Tensor& y, const Tensor* indices) {
-  require_floating(x.dtype, queue.device(), op);
+  require_ordered(x.dtype, queue.device(), op);
   require_contiguous(op, "the input", x);
   if (indices) require_places(op, *indices, y);
   if (y.numel() == 0) return;

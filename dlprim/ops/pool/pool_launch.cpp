@@ -55,13 +55,43 @@ Range pool_elements_range(Queue& queue, const Tensor& result) {
   return share_range(queue, result.numel());
 }
 
+namespace {
+
+/** The least value of a dtype, as kernels write it. */
+const char* least_of(DType dtype) {
+  switch (dtype) {
+    case DType::uint8:
+      return "0";
+    case DType::int8:
+      return "SCHAR_MIN";
+    case DType::int16:
+      return "SHRT_MIN";
+    case DType::int32:
+      return "INT_MIN";
+    case DType::int64:
+      return "LONG_MIN";
+    default:
+      return "-INFINITY";
+  }
+}
+
+}  // namespace
+
 Kernel& pool_kernel(Queue& queue, const char* name, const PoolWindow& window, DType dtype, DType places) {
   const bool exact = is_compute_dtype(dtype);
   return queue.kernel("ops/pool/pool.cl", name,
                       dtype_defines(dtype)
                           .set("EXACT_STORAGE", exact ? 1 : 0)
+                          .set("WHOLE", is_integral(dtype) ? 1 : 0)
+                          .set("LEAST", least_of(dtype))
                           .set("PLACE", places == DType::int64 ? "long" : "int")
                           .set("HAS_DEPTH", has_depth(window) ? 1 : 0));
+}
+
+void require_ordered(DType dtype, const Device& device, const char* op) {
+  if (is_integral(dtype) && dtype != DType::boolean) return;
+  require<TypeError>(is_floating(dtype), op, ": expected a dtype of real numbers, got ", name(dtype));
+  require_floating(dtype, device, op);
 }
 
 void require_adaptive_shapes(const char* op, const Tensor& x, const Tensor& y, int axes) {

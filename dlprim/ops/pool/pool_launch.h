@@ -32,6 +32,10 @@ Range pool_elements_range(Queue& queue, const Tensor& result);
 Kernel& pool_kernel(Queue& queue, const char* name, const PoolWindow& window, DType dtype,
                     DType places = DType::int32);
 
+/** Throws TypeError naming `op` unless the dtype is one of real numbers; DeviceError if the device lacks it.
+ */
+void require_ordered(DType dtype, const Device& device, const char* op);
+
 /** Throws unless `y` is contiguous, and `x`, [N, C, sizes…] or [C, sizes…], with other, positive, sizes of
  * its last `axes` dimensions. */
 void require_adaptive_shapes(const char* op, const Tensor& x, const Tensor& y, int axes);

@@ -209,7 +209,7 @@ def variants(info):
     if wrapped is not None:
         if ours is not None or hasattr(ocl.Tensor, info.name) or info.name in ("where",):
             yield "function", info.op, wrapped
-    elif ours is not None:
+    elif callable(ours):  # and no dtype, as cfloat is one beside a method
         yield "function", info.op, ours
     for label, method in (("method", info.method_variant), ("in place", info.inplace_variant)):
         name = getattr(method, "__name__", None)

@@ -140,7 +140,7 @@ def test_wrong_shapes(x, weight, options, message):
 
 def test_wrong_types():
     with pytest.raises(TypeError, match="conv2d: expected a floating dtype"):
-        ocl.conv2d(ocl.ones(X).int(), ocl.ones(W).int())
+        ocl.conv2d(ocl.ones(X).bool(), ocl.ones(W).bool())
     with pytest.raises(TypeError, match="input is float32 but weight is int64"):
         ocl.conv2d(ocl.ones(X), ocl.ones(W).long())
     with pytest.raises((TypeError, ValueError), match="bias"):
