@@ -77,7 +77,8 @@ class Pass {
   Pass& operator=(const Pass&) = delete;
 
   std::uint64_t number() const { return number_; }
-  bool is_waiting(const Node& node) const { return waiting_.count(const_cast<Node*>(&node)) > 0; }
+  /** Whether the node is visited now or later. */
+  bool is_to_be_visited(Node& node) const { return &node == visited_ || waiting_.count(&node) > 0; }
 
   TensorList run(const std::vector<Edge>& roots, const TensorList& gradients) {
     const Intercepting nobody(nullptr);  // what runs here was chosen as the graph was made
@@ -90,6 +91,7 @@ class Pass {
       const auto found = waiting_.find(node.get());
       TensorList arrived = std::move(found->second.arrived);
       waiting_.erase(found);
+      visited_ = node.get();
       visit(*node, arrived);
     }
     return std::move(answers_);
@@ -179,6 +181,7 @@ class Pass {
   std::unordered_set<Node*> needed_;
   TensorList answers_;
   const Pass* outer_;
+  const Node* visited_ = nullptr;
   std::uint64_t number_;
   std::unordered_map<Node*, Waiting> waiting_;
   std::priority_queue<std::shared_ptr<Node>, std::vector<std::shared_ptr<Node>>, ByAge> ready_;
@@ -221,8 +224,8 @@ std::uint64_t current_pass() {
   return walked_pass ? walked_pass->number() : 0;
 }
 
-bool is_to_be_visited(const Node& node) {
-  return walked_pass && walked_pass->is_waiting(node);
+bool is_to_be_visited(Node& node) {
+  return walked_pass && walked_pass->is_to_be_visited(node);
 }
 
 void backward(const TensorList& outputs, const TensorList& gradients, std::optional<bool> retain_graph,

@@ -8,6 +8,24 @@
 
 namespace ocl::autograd {
 
+using tensor_list = TensorList;
+using variable_list = TensorList;
+
+/** A value that forward leaves for backward, with libtorch's words for reading it. Each throws TypeError
+ * where something else was left. */
+class SavedValue : public std::any {
+ public:
+  using std::any::any;
+  using std::any::operator=;
+  /** Reads any number. */
+  double toDouble() const;
+  /** Reads a whole number. */
+  std::int64_t toInt() const;
+  bool toBool() const;
+  Tensor toTensor() const;
+  std::string toStringRef() const;
+};
+
 /** It carries what forward leaves for backward, as torch::autograd::AutogradContext. */
 class AutogradContext {
  public:
@@ -15,11 +33,14 @@ class AutogradContext {
   void save_for_backward(const TensorList& tensors);
   /** Those tensors. Throws AutogradError for one that was written in place since. */
   TensorList get_saved_variables() const;
-  /** Whatever else backward needs, by name: `context->saved_data["p"] = p`, `std::any_cast<double>(…)`. */
-  std::map<std::string, std::any> saved_data;
+  /** Whatever else backward needs, by name: `context->saved_data["p"] = p`, `saved_data["p"].toDouble()`. */
+  std::map<std::string, SavedValue> saved_data;
 
   /** Whether anybody asks for the gradient of an argument, tensors and others counted. */
   bool needs_input_grad(std::size_t argument) const { return needed_.at(argument); }
+  /** Arguments that forward has written in place; it returns them, and they become its results. Views cannot
+   * be marked. */
+  void mark_dirty(const TensorList& arguments) { dirty_ = arguments; }
   /** Results that no gradient flows through; results of whole numbers are such anyway. */
   void mark_non_differentiable(const TensorList& results) { not_differentiable_ = results; }
   /** Whether backward sees zeros (as it does unless told) or undefined tensors for gradients that nobody
@@ -32,11 +53,16 @@ class AutogradContext {
     SavedTensor tensor;
     Tensor given;     // with its history; not of a result, which would hold itself alive
     int output = -1;  // of a result
+    int input = -1;   // of an argument that hooks have packed
   };
+  /** Lets go of the tensors that hooks have packed (saved_tensor_hooks.h). */
+  void forget_packed(const TensorList& arguments);
+
   std::vector<Saved> saved_;
   std::vector<bool> needed_;
-  TensorList not_differentiable_;
+  TensorList not_differentiable_, dirty_;
   bool materializes_ = true;
+  bool packs_ = false;
 };
 
 /** One call of a Function. */

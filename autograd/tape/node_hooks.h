@@ -4,10 +4,10 @@
 
 namespace ocl {
 
-/** Gets the gradients of all outputs of a node before it runs, undefined ones for zero. What it gives stands
- * in their place, but an empty list. */
+/** Gets the gradients of all outputs of a node before it runs, undefined ones for zero. Its result stands in
+ * their place, unless it is an empty list. */
 using NodePreHook = std::function<TensorList(const TensorList& gradients)>;
-/** Gets what a node made of `gradients`. What it gives stands in the place of `results`, but an empty list.
+/** Gets what a node made of `gradients`. Its result stands in the place of `results`, unless it is empty.
  */
 using NodeHook = std::function<TensorList(const TensorList& results, const TensorList& gradients)>;
 
@@ -24,7 +24,7 @@ void call_node_hooks_after(const Node& node, TensorList& results, const TensorLi
 
 /** The number of the backward pass that this thread walks; 0 outside of one. */
 std::uint64_t current_pass();
-/** Whether that pass has still to visit the node. */
-bool is_to_be_visited(const Node& node);
+/** Whether that pass visits the node now or later. */
+bool is_to_be_visited(Node& node);
 
 }  // namespace ocl

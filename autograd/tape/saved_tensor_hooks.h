@@ -21,5 +21,7 @@ class SavedTensorHooks {
 void push_saved_tensor_hooks(std::shared_ptr<const SavedTensorHooks> hooks);
 /** Ends the hooks that were pushed last. */
 void pop_saved_tensor_hooks();
+/** Whether this thread has hooks on. */
+bool packs_saved_tensors();
 
 }  // namespace ocl

@@ -357,7 +357,7 @@ std::shared_ptr<dlprim::Storage> pack(const Tensor& tensor) {
   return {reinterpret_cast<dlprim::Storage*>(&nothing), std::move(packed)};
 }
 
-/** What hooks gave back while nodes run; goes when the outermost one has run. */
+/** Hooks gave these back while nodes run; they go when the outermost node has run. */
 thread_local std::deque<dlprim::Tensor> unpacked;
 
 const dlprim::Tensor& unpack(const Packed& packed, const dlprim::Tensor& saved) {
@@ -380,9 +380,13 @@ void pop_saved_tensor_hooks() {
   if (last) saving = last->outer;
 }
 
+bool packs_saved_tensors() {
+  return saving && saving->hooks;
+}
+
 SavedTensor::SavedTensor(const Tensor& tensor) {
   if (!tensor.defined()) return;
-  if (!saving || !saving->hooks) {
+  if (!packs_saved_tensors()) {
     *this = SavedTensor(tensor.data());
     return;
   }
@@ -392,7 +396,7 @@ SavedTensor::SavedTensor(const Tensor& tensor) {
 }
 
 SavedTensor::SavedTensor(const dlprim::Tensor& data) : data_(data) {
-  if (saving && saving->hooks)
+  if (packs_saved_tensors())
     data_.storage = pack(Tensor(data));
   else
     version_ = data_.storage->version();

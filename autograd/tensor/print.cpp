@@ -1,4 +1,5 @@
 #include "autograd/tensor/print.h"
+#include "autograd/tape/node_name.h"
 
 #include <algorithm>
 #include <cmath>
@@ -155,7 +156,7 @@ std::vector<std::string> suffixes_of(const Tensor& tensor) {
   if (!is_default || (tensor.numel() == 0 && dtype != DType::float32))
     suffixes.push_back(std::string("dtype=ocl.") + name(dtype));
   if (tensor.grad_fn())
-    suffixes.push_back("grad_fn=<" + tensor.grad_fn()->name() + ">");
+    suffixes.push_back("grad_fn=<" + shown_name(*tensor.grad_fn()) + ">");
   else if (tensor.requires_grad())
     suffixes.push_back("requires_grad=True");
   return suffixes;

@@ -1,5 +1,6 @@
 #include "autograd/autograd.h"
 #include "autograd/tape/node_hooks.h"
+#include "autograd/tape/node_name.h"
 #include "autograd/tape/saved_tensor_hooks.h"
 #include "casters.h"
 #include "collector.h"
@@ -80,12 +81,14 @@ void bind_function(py::module_& m) {
 
 using NodePointer = std::shared_ptr<ocl::Node>;
 
-/** What a hook of a node gave: nothing, or gradients. */
+/** The gradients that a hook of a node gave; none for None. */
 TensorList given_by_hook(const py::object& result) {
   if (result.is_none()) return {};
   if (py::isinstance<Tensor>(result)) return {result.cast<Tensor>()};
-  dlprim::require<ocl::TypeError>(py::isinstance<py::sequence>(result),
-                                  "a hook of a node must return None or a tuple of tensors, got ",
+  bool fits = py::isinstance<py::tuple>(result) || py::isinstance<py::list>(result);
+  if (fits)
+    for (const py::handle each : result) fits = fits && (each.is_none() || py::isinstance<Tensor>(each));
+  dlprim::require<ocl::TypeError>(fits, "a hook of a node must return None or a tuple of tensors, got ",
                                   shown(result));
   return undefined_for_none(result.cast<OptionalTensors>());
 }
@@ -110,7 +113,9 @@ py::dict metadata_of(const NodePointer& node) {
 
 void bind_nodes(py::module_& m) {
   py::class_<ocl::Node, NodePointer>(m, "Node", "An operation that the tape has recorded.")
-      .def("name", &ocl::Node::name)
+      .def(py::init([](const NodePointer& node) { return node; }), py::arg("node"),
+           "The same operation as an object of another class.")
+      .def("name", &ocl::shown_name)
       .def_property_readonly("next_functions",
                              [](const ocl::Node& node) {
                                py::list edges;
@@ -178,6 +183,7 @@ void bind_saved_tensor_hooks(py::module_& m) {
     ocl::push_saved_tensor_hooks(pack.is_none() ? nullptr : std::make_shared<PythonHooks>(pack, unpack));
   });
   m.def("_pop_saved_tensor_hooks", &ocl::pop_saved_tensor_hooks);
+  m.def("_packs_saved_tensors", &ocl::packs_saved_tensors);
 }
 
 }  // namespace
@@ -193,16 +199,16 @@ void bind_autograd(py::module_& m) {
 
 py::object node_object(const std::shared_ptr<ocl::Node>& node) {
   if (!node) return py::none();
+  const py::object object = py::cast(node);
+  const py::type base = py::type::of<ocl::Node>();
+  if (!py::type::of(object).is(base)) return object;  // the one that the program holds
   static auto& classes = *new py::dict;
-  const py::str name(node->name());
-  py::object object = py::cast(node);
+  const py::str name(ocl::shown_name(*node));
   if (!classes.contains(name)) {
     py::dict members;
     members["__slots__"] = py::tuple();
     members["__module__"] = "ocl.autograd.graph";
-    classes[name] =
-        py::type::of<ocl::Node>().attr("__class__")(name, py::make_tuple(py::type::of<ocl::Node>()), members);
+    classes[name] = py::type::of(base)(name, py::make_tuple(base), members);
   }
-  object.attr("__class__") = classes[name];
-  return object;
+  return classes[name](object);
 }

@@ -132,6 +132,12 @@ void bind_creation(py::module_& m) {
 void bind_tape(py::class_<Tensor>& tensor) {
   constexpr auto itself = py::return_value_policy::reference;
   tensor.def_property_readonly("is_leaf", &Tensor::is_leaf)
+      .def("_is_view", [](const Tensor& t) { return t.impl().base.defined(); })
+      .def_property_readonly("_base",
+                             [](const Tensor& t) {
+                               const Tensor& base = t.impl().base;
+                               return base.defined() ? std::optional(base) : std::nullopt;
+                             })
       .def_property_readonly("grad_fn", [](const Tensor& t) { return node_object(t.grad_fn()); })
       .def_property(
           "grad",

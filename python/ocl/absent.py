@@ -48,9 +48,6 @@ _ABSENT = {
         "distributed.fsdp": _FSDP,
         "distributed.fsdp.fully_sharded_data_parallel": _FSDP,
     },
-    "what backward needs stays on the device; utils.checkpoint computes it again instead": {
-        "autograd.graph": "Node disable_saved_tensors_hooks save_on_cpu saved_tensors_hooks",
-    },
     "scaled_dot_product_attention takes a mask or a bias, and no attention takes functions": {
         "nn.attention.flex_attention": (
             "AuxOutput AuxRequest BlockMask _DEFAULT_SPARSE_BLOCK_SIZE create_block_mask create_mask "

@@ -16,7 +16,7 @@ from . import _optim
 from . import _data
 from . import _export
 from . import _distributed
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addbmm', 'addcdiv', 'addcmul', 'addmm', 'addmv', 'addr', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'aminmax', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'bilinear', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bincount', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'block_diag', 'bmm', 'bool_', 'bucketize', 'can_cast', 'cartesian_prod', 'cat', 'cdist', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'column_stack', 'combinations', 'complex', 'complex128', 'complex64', 'concat', 'concatenate', 'conj', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'convolution', 'copysign', 'cos', 'cosh', 'cosine_embedding_loss', 'cosine_similarity', 'count_nonzero', 'cross', 'cross_entropy', 'cummax', 'cummin', 'cumprod', 'cumsum', 'dequantize_weight', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dstack', 'dtype', 'einsum', 'elu', 'embedding', 'embedding_bag', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'fliplr', 'flipud', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'gaussian_nll_loss', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_fusion', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'gumbel_softmax', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'hinge_embedding_loss', 'histc', 'hstack', 'huber_loss', 'hypot', 'imag', 'index_add', 'index_copy', 'index_fill', 'index_reduce', 'index_select', 'initial_seed', 'inner', 'instance_norm', 'int16', 'int32', 'int64', 'int8', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_complex', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isin', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'kron', 'kthvalue', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logcumsumexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lp_pool1d', 'lp_pool2d', 'lp_pool3d', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'margin_ranking_loss', 'masked_fill', 'masked_scatter', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'median', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'mode', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multi_margin_loss', 'multilabel_margin_loss', 'multilabel_soft_margin_loss', 'multinomial', 'multiply', 'mv', 'nan_to_num', 'nanmean', 'nanmedian', 'nanquantile', 'nansum', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'pairwise_distance', 'pdist', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'poisson_nll_loss', 'polar', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'quantile', 'quantize_int4', 'quantize_int8', 'quantized_linear', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'real', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'renorm', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'rot90', 'round', 'round_decimals', 'rrelu', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'scatter_reduce', 'searchsorted', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_fusion', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'soft_margin_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'tensordot', 'threshold', 'tile', 'topk', 'trace', 'transpose', 'tril', 'triplet_margin_loss', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unique', 'unique_consecutive', 'unsqueeze', 'var', 'var_mean', 'vdot', 'vector_norm', 'view_as_complex', 'view_as_real', 'vstack', 'where', 'xlogy', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'Node', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addbmm', 'addcdiv', 'addcmul', 'addmm', 'addmv', 'addr', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'aminmax', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'bilinear', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bincount', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'block_diag', 'bmm', 'bool_', 'bucketize', 'can_cast', 'cartesian_prod', 'cat', 'cdist', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'column_stack', 'combinations', 'complex', 'complex128', 'complex64', 'concat', 'concatenate', 'conj', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'convolution', 'copysign', 'cos', 'cosh', 'cosine_embedding_loss', 'cosine_similarity', 'count_nonzero', 'cross', 'cross_entropy', 'cummax', 'cummin', 'cumprod', 'cumsum', 'dequantize_weight', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dstack', 'dtype', 'einsum', 'elu', 'embedding', 'embedding_bag', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'fliplr', 'flipud', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'gaussian_nll_loss', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_fusion', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'gumbel_softmax', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'hinge_embedding_loss', 'histc', 'hstack', 'huber_loss', 'hypot', 'imag', 'index_add', 'index_copy', 'index_fill', 'index_reduce', 'index_select', 'initial_seed', 'inner', 'instance_norm', 'int16', 'int32', 'int64', 'int8', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_complex', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isin', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'kron', 'kthvalue', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logcumsumexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lp_pool1d', 'lp_pool2d', 'lp_pool3d', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'margin_ranking_loss', 'masked_fill', 'masked_scatter', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'median', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'mode', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multi_margin_loss', 'multilabel_margin_loss', 'multilabel_soft_margin_loss', 'multinomial', 'multiply', 'mv', 'nan_to_num', 'nanmean', 'nanmedian', 'nanquantile', 'nansum', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'pairwise_distance', 'pdist', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'poisson_nll_loss', 'polar', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'quantile', 'quantize_int4', 'quantize_int8', 'quantized_linear', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'real', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'renorm', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'rot90', 'round', 'round_decimals', 'rrelu', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'scatter_reduce', 'searchsorted', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_fusion', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'soft_margin_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'tensordot', 'threshold', 'tile', 'topk', 'trace', 'transpose', 'tril', 'triplet_margin_loss', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unique', 'unique_consecutive', 'unsqueeze', 'var', 'var_mean', 'vdot', 'vector_norm', 'view_as_complex', 'view_as_real', 'vstack', 'where', 'xlogy', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -1156,6 +1156,8 @@ class Tensor:
         """
         Of a sparse tensor alone; raises TypeError. (torch.Tensor._indices)
         """
+    def _is_view(self) -> bool:
+        ...
     def _nnz(self) -> typing.Any:
         """
         Of a sparse tensor alone; raises TypeError. (torch.Tensor._nnz)
@@ -3298,6 +3300,9 @@ class Tensor:
     def T(self) -> Tensor:
         ...
     @property
+    def _base(self) -> Tensor | None:
+        ...
+    @property
     def _version(self) -> int:
         ...
     @property
@@ -3423,6 +3428,32 @@ class _SavedTensor:
         ...
     def unpack(self) -> Tensor:
         ...
+class Node:
+    """
+    An operation that the tape has recorded.
+    """
+    def __init__(self, node: Node) -> None:
+        """
+        The same operation as an object of another class.
+        """
+    def _sequence_nr(self) -> int:
+        ...
+    def name(self) -> str:
+        ...
+    def register_hook(self, fn: typing.Any) -> HookHandle:
+        """
+        Calls fn(grad_inputs, grad_outputs) when the node has run; a tuple stands in the place of the former.
+        """
+    def register_prehook(self, fn: typing.Any) -> HookHandle:
+        """
+        Calls fn(grad_outputs) before the node runs; a tuple stands in their place.
+        """
+    @property
+    def metadata(self) -> dict:
+        ...
+    @property
+    def next_functions(self) -> tuple:
+        ...
 class _CallLog:
     def __init__(self) -> None:
         ...
@@ -3481,6 +3512,10 @@ def _commands(device: device) -> int:
     """
     The number of commands that were enqueued on the device so far.
     """
+def _current_pass() -> int:
+    ...
+def _edge_to(arg0: Tensor) -> tuple[typing.Any, int]:
+    ...
 def _fft_c2c(input: Tensor, dim: collections.abc.Sequence[typing.SupportsIndex], normalization: typing.SupportsIndex, forward: bool) -> Tensor:
     """
     The Fourier transform of pairs (real, imaginary) [..., 2] along dim.
@@ -3505,11 +3540,15 @@ def _implementation_families() -> dict:
     ...
 def _is_measuring() -> bool:
     ...
+def _is_to_be_visited(arg0: Node) -> bool:
+    ...
 def _kernel_warnings() -> list[str]:
     ...
 def _leads_beyond(tensors: collections.abc.Sequence[Tensor], leaves: collections.abc.Sequence[Tensor]) -> bool:
     ...
 def _measured_choices(device: device) -> list:
+    ...
+def _packs_saved_tensors() -> bool:
     ...
 def _pinned_empty(shape: collections.abc.Sequence[typing.SupportsIndex], dtype: numpy.dtype[typing.Any], device: device | str | int | None = None) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
     ...
@@ -3517,6 +3556,10 @@ def _platforms() -> list[tuple[str, int]]:
     """
     Name and number of devices of each OpenCL platform.
     """
+def _pop_saved_tensor_hooks() -> None:
+    ...
+def _push_saved_tensor_hooks(arg0: typing.Any, arg1: typing.Any) -> None:
+    ...
 def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable, saves_tensors: bool) -> None:
     ...
 def _restrided(arg0: Tensor, arg1: collections.abc.Sequence[typing.SupportsIndex], arg2: collections.abc.Sequence[typing.SupportsIndex], arg3: typing.SupportsIndex) -> Tensor:

@@ -29,6 +29,7 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
@@ -252,6 +253,6 @@ def grad(
 
 
 def __getattr__(name):
-    if name in ("forward_ad", "profiler"):  # imported when first asked for: the former imports this module
+    if name in ("forward_ad", "graph", "profiler"):  # imported when first asked for: they are seldom needed
         return importlib.import_module(f"ocl.autograd.{name}")
     raise AttributeError(f"module 'ocl.autograd' has no attribute {name!r}")

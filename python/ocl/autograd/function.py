@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from operator import methodcaller
 from typing import Any
 
 from ocl import _C
@@ -17,12 +18,15 @@ class FunctionCtx:
     needs_input_grad: tuple[bool, ...] = ()
 
     def __init__(self) -> None:
-        self._saved: list[tuple[_C._SavedTensor, Tensor | int | None] | None] = []
+        self._saved: list[tuple[_C._SavedTensor, Tensor | Callable[[_C._SavedTensor], Tensor]] | None] = []
         self._non_differentiable: tuple[Tensor, ...] = ()
+        self._dirty: tuple[Tensor, ...] = ()
+        self._packs = False
         self._materializes = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keeps tensors for ``saved_tensors``, where one written in place since raises RuntimeError."""
+        self._packs = _C._packs_saved_tensors()
         self._saved = [None if tensor is None else (_C._SavedTensor(tensor), tensor) for tensor in tensors]
 
     @property
@@ -31,24 +35,56 @@ class FunctionCtx:
         return tuple(None if saved is None else self._unpacked(*saved) for saved in self._saved)
 
     @staticmethod
-    def _unpacked(saved: _C._SavedTensor, given: Tensor | int | None) -> Tensor:
-        if isinstance(given, int):
-            return saved.output(given)
-        unchanged = saved.unpack()  # raises if it was written in place
-        return unchanged if given is None else given
+    def _unpacked(saved: _C._SavedTensor, given: Tensor | Callable[[_C._SavedTensor], Tensor]) -> Tensor:
+        if not isinstance(given, Tensor):
+            return given(saved)
+        saved.unpack()  # raises if it was written in place
+        return given
 
-    def _forget_results(self, results: tuple, flowing: list[bool]) -> None:
-        """Keeps of results the elements and which output of the node they are: with a history they would
-        hold themselves alive."""
-        places = [sum(flowing[:i]) if flows else None for i, flows in enumerate(flowing)]
+    def _forget(self, arguments: list[Tensor], results: tuple, flowing: list[bool]) -> None:
+        """Keeps of results, and of what hooks have packed, which output or input of the node they are: a
+        result with a history would hold itself alive, and a packed tensor stay where it is."""
+
+        def place_in(tensors, tensor):
+            return next((i for i, other in enumerate(tensors) if other is tensor), None)
+
+        unpacked = methodcaller("unpack")
 
         def remembered(saved):
             if saved is None:
                 return None
-            found = [i for i, result in enumerate(results) if saved[1] is result]
-            return (saved[0], places[found[0]]) if found else saved
+            packed, tensor = saved
+            if (place := place_in(results, tensor)) is not None:
+                return packed, methodcaller("output", sum(flowing[:place])) if flowing[place] else unpacked
+            if not self._packs:
+                return saved
+            place = place_in(arguments, tensor)
+            return packed, unpacked if place is None else methodcaller("input", place)
 
         self._saved = [remembered(saved) for saved in self._saved]
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Arguments that forward has written in place; it returns them, and they become its results.
+
+        Views cannot be marked."""
+        self._dirty = tensors
+
+    def _is_dirty(self, tensor: Any) -> bool:
+        return any(tensor is t for t in self._dirty)
+
+    def _check_dirty(self, outputs: tuple) -> None:
+        for tensor in self._dirty:
+            if not any(tensor is output for output in outputs):
+                raise RuntimeError(
+                    "Some elements marked as dirty during the forward method were not returned as output. "
+                    "The inputs that are modified inplace must all be outputs of the Function."
+                )
+            if tensor.is_leaf and tensor.requires_grad:
+                raise RuntimeError(
+                    "a leaf Variable that requires grad is being used in an in-place operation."
+                )
+            if tensor._base is not None:
+                raise RuntimeError("mark_dirty: a view cannot be marked, as its base has the history")
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Results that gradients do not flow through."""
@@ -134,19 +170,24 @@ class Function:
     @classmethod
     def _record(cls, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
         many = isinstance(output, tuple)
-        # A tensor that has a history, or is an argument, comes back as another one over the same memory.
-        outputs = [
-            o.detach() if isinstance(o, Tensor) and (o.requires_grad or any(o is a for a in args)) else o
-            for o in (output if many else (output,))
-        ]
-        frozen = [
-            any(given is t for t in ctx._non_differentiable) for given in (output if many else (output,))
-        ]
+        results = output if many else (output,)
+        ctx._check_dirty(results)
+
+        def recorded(result):
+            """A tensor that has a history, or is an argument, comes back as another one over the same memory,
+            unless forward has written it."""
+            if not isinstance(result, Tensor) or ctx._is_dirty(result):
+                return result
+            return result.detach() if result.requires_grad or any(result is a for a in args) else result
+
+        outputs = [recorded(result) for result in results]
+        frozen = [any(result is t for t in ctx._non_differentiable) for result in results]
         flowing = [
             isinstance(o, Tensor) and (o.is_floating_point() or o.is_complex()) and not f
             for o, f in zip(outputs, frozen, strict=True)
         ]
-        ctx._forget_results(output if many else (output,), flowing)
+        tensors = [a for a in args if isinstance(a, Tensor)]
+        ctx._forget(tensors, results, flowing)
         described = [(o.shape, o.dtype, o.device) if isinstance(o, Tensor) else None for o in outputs]
         are_tensors = [isinstance(a, Tensor) for a in args]
         name = f"{cls.__name__}Backward"
@@ -173,7 +214,6 @@ class Function:
                     raise RuntimeError(f"function {name}: expected Tensor or None (got {type(g).__name__})")
             return [g for g, a in zip(results, are_tensors, strict=True) if a]
 
-        tensors = [a for a in args if isinstance(a, Tensor)]
         roots = [o for o, flows in zip(outputs, flowing, strict=True) if flows]
         if roots:
             _C._record_function(name, tensors, roots, run, bool(ctx._saved))

@@ -140,6 +140,66 @@ def test_an_argument_that_is_returned_is_another_tensor():
     expect_exact(x.grad, [-1, -1])
 
 
+def doubled_in_place(lib):
+    class Doubled(lib.autograd.Function):
+        """Writes its argument, saves what it wrote and returns it beside another result."""
+
+        @staticmethod
+        def forward(ctx, x, w):
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            ctx.save_for_backward(x, w)
+            return x, x * w
+
+        @staticmethod
+        def backward(ctx, dx, dy):
+            x, w = ctx.saved_tensors
+            return 2 * (dx + dy * w), (dy * x).sum()
+
+    return Doubled
+
+
+def test_an_argument_that_is_written():
+    def run(lib):
+        leaf = lib.tensor([1.0, 2.0], requires_grad=True)
+        w = lib.tensor(3.0, requires_grad=True)
+        x = leaf * 5
+        same, y = doubled_in_place(lib).apply(x, w)
+        assert same is x and not x.is_leaf
+        (x * x + y).sum().backward()
+        constant = lib.tensor([1.0, 2.0])
+        result, _ = doubled_in_place(lib).apply(constant, w)
+        assert result is constant and constant.requires_grad and not constant.is_leaf
+        return x.tolist(), y.tolist(), leaf.grad.tolist(), w.grad.tolist(), constant.tolist()
+
+    assert run(ocl) == run(torch)
+
+
+def test_an_argument_that_is_written_is_freed():
+    x = ocl.ones(2, requires_grad=True) * 1
+    alive = weakref.ref(x)
+    result = doubled_in_place(ocl).apply(x, ocl.ones(()))
+    del x, result
+    gc.collect()
+    assert alive() is None
+
+
+def test_wrong_marks_of_written_arguments():
+    class Forgotten(ocl.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x.mul_(2))
+            return x + 1
+
+    w = ocl.ones((), requires_grad=True)
+    with pytest.raises(RuntimeError, match="must all be outputs of the Function"):
+        Forgotten.apply(ocl.ones(2, requires_grad=True) * 1)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        doubled_in_place(ocl).apply(ocl.ones(2, requires_grad=True), w)
+    with pytest.raises(RuntimeError, match="a view cannot be marked"):
+        doubled_in_place(ocl).apply(ocl.ones(2, 2)[0], w)
+
+
 def test_nothing_is_recorded_under_no_grad_or_for_constants():
     function = cube(ocl)
     assert not function.apply(ocl.ones(2), 1.0).requires_grad
