@@ -22,6 +22,11 @@ namespace dlprim {
 struct PointwiseOp;
 }
 
+namespace ocl::serialize {
+class OutputArchive;
+class InputArchive;
+}  // namespace ocl::serialize
+
 namespace ocl {
 
 class Ownership;
@@ -260,6 +265,9 @@ class Module {
   /** This module under `prefix`, which the list does not keep alive, and those below it with dotted names.
    * With duplicates, throws RecursionError where a module contains itself. */
   Children named_modules(const std::string& prefix = "", Duplicates duplicates = Duplicates::removed) const;
+  Children named_modules(const std::string& prefix, bool include_self) const;
+  std::vector<std::shared_ptr<Module>> children() const;
+  std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const;
   /** Throws RecursionError if a module here or below contains itself. */
   void require_no_cycle() const;
   /** The object under a dotted name ("block.conv1.weight"). Throws AttributeError if nothing does. */
@@ -320,6 +328,9 @@ class Module {
    * post-hooks may change the lists of names, what fits is copied before they are refused.
    */
   IncompatibleKeys load_state_dict(StateDict state, bool strict = true, bool assign = false);
+  /** The state dict in one of libtorch's archives (nn/io/archive.h). */
+  void save(serialize::OutputArchive& archive) const;
+  void load(const serialize::InputArchive& archive);
   /** Whether a hook, here or below, may change a state dict that is loaded. */
   bool rewrites_state_dicts() const;
 

@@ -59,6 +59,30 @@ Module::Children Module::named_children() const {
   return children;
 }
 
+namespace {
+
+std::vector<std::shared_ptr<Module>> without_names(const Module::Children& named) {
+  std::vector<std::shared_ptr<Module>> modules;
+  for (const auto& [name, module] : named) modules.push_back(module);
+  return modules;
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<Module>> Module::children() const {
+  return without_names(named_children());
+}
+
+std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
+  return without_names(named_modules("", include_self));
+}
+
+Module::Children Module::named_modules(const std::string& prefix, bool include_self) const {
+  Children all = named_modules(prefix);
+  if (!include_self) all.erase(all.begin());
+  return all;
+}
+
 Module::Children Module::named_modules(const std::string& prefix, Duplicates duplicates) const {
   if (duplicates == Duplicates::kept) require_no_cycle();
   const auto all = listed(prefix, unowned(this), duplicates == Duplicates::removed, address_of,

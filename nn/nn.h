@@ -8,6 +8,7 @@
 #include "nn/functional.h"
 #include "nn/functional_options.h"
 #include "nn/init.h"
+#include "nn/io/archive.h"
 #include "nn/io/checkpoint.h"
 #include "nn/io/state_dict.h"
 #include "nn/module.h"

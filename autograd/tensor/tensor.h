@@ -130,6 +130,7 @@ class Tensor {
   bool requires_grad() const;
   /** Asks for gradients (a leaf only; floating dtypes only). Throws AutogradError. */
   Tensor& requires_grad_(bool requires_grad = true);
+  Tensor& set_requires_grad(bool requires_grad) { return requires_grad_(requires_grad); }
   bool is_leaf() const;
   /** The sum of the gradients that backward has brought here; undefined before the first. */
   Tensor grad() const;
@@ -287,6 +288,9 @@ class Tensor {
   Tensor toType(DType dtype) const { return to(dtype); }
   /** On an OpenCL device that is a CPU: the tensor itself where it is on one, else a copy. */
   Tensor cpu() const;
+  /** Whether a CPU computes it. No device is CUDA's. */
+  bool is_cpu() const { return device().is_cpu(); }
+  bool is_cuda() const { return false; }
   Tensor type_as(const Tensor& other) const { return to(other.device()).to(other.dtype()); }
 
   // They have this tensor's dtype and device unless others are given: autograd/ops/creation_options.cpp.

@@ -210,7 +210,7 @@ Tensor GPT2Model::forward(const Tensor& tokens) {
   const Tensor positions =
       cache ? cache->positions(count, tokens.device()) : arange(0, count, 1, DType::int64, tokens.device());
   Tensor x = drop(wte(tokens) + wpe(positions));
-  const ModulePointers blocks = h->modules();
+  const ModulePointers blocks = h->entries();
   for (const auto& block : blocks) x = (*block)(x);
   if (cache) cache->end_pass(count, blocks.size());
   return ln_f(x);

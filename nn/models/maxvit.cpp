@@ -176,7 +176,7 @@ MaxVitBlock::MaxVitBlock(LayerOptions o, const std::vector<double>& p_stochastic
 
 Tensor MaxVitBlock::forward(const Tensor& x) {
   Tensor y = x;
-  for (const auto& layer : layers->modules()) y = (*layer)(y);
+  for (const auto& layer : layers->entries()) y = (*layer)(y);
   return y;
 }
 
@@ -237,7 +237,7 @@ MaxVit::MaxVit(const MaxVitOptions& o) : Composed(o) {
 
 Tensor MaxVit::forward(const Tensor& x) {
   Tensor y = stem(x);
-  for (const auto& block : blocks->modules()) y = (*block)(y);
+  for (const auto& block : blocks->entries()) y = (*block)(y);
   return classifier(y);
 }
 

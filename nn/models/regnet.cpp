@@ -61,7 +61,7 @@ BlockParams RegNetOptions::block_params() const {
 SimpleStemIN::SimpleStemIN(const regnet::BlockOptions& o) : Composed(o) {
   compose([&] {
     const Conv2dNormActivation parts(conv(o, o.width_in(), o.width_out()).stride(2));
-    extend(parts.modules());
+    extend(parts.entries());
   });
 }
 

@@ -111,7 +111,7 @@ ASPP::ASPP(const ASPPOptions& o) : Composed(o) {
 
 Tensor ASPP::forward(const Tensor& x) {
   TensorList results;
-  for (const auto& branch : convs->modules()) results.push_back((*branch)(x));
+  for (const auto& branch : convs->entries()) results.push_back((*branch)(x));
   return project(cat(results, 1));
 }
 

@@ -96,7 +96,7 @@ SSDLiteFeatureExtractorMobileNet::SSDLiteFeatureExtractorMobileNet(const Feature
 NamedTensors SSDLiteFeatureExtractorMobileNet::outputs(const Tensor& input) {
   NamedTensors maps;
   Tensor x = input;
-  for (const ModulePointers& layers : {features->modules(), extra->modules()})
+  for (const ModulePointers& layers : {features->entries(), extra->entries()})
     for (const auto& layer : layers) {
       x = (*layer)(x);
       maps.emplace_back(std::to_string(maps.size()), x);
@@ -115,8 +115,8 @@ std::vector<std::int64_t> SSDLiteFeatureExtractorMobileNet::out_channels() const
     for_each<Conv2dNormActivation>(layers, [&](const Conv2dNormActivation& found) { last = &found; });
     channels.push_back(last->options().out_channels());
   };
-  for (const auto& layers : features->modules()) add_last(*layers);
-  for (const auto& layers : extra->modules()) add_last(*layers);
+  for (const auto& layers : features->entries()) add_last(*layers);
+  for (const auto& layers : extra->entries()) add_last(*layers);
   return channels;
 }
 
@@ -137,7 +137,7 @@ void ScoringHead<Derived, Options>::add_blocks(std::int64_t columns) {
 
 template <class Derived, class Options>
 Tensor ScoringHead<Derived, Options>::scores(const TensorList& maps) {
-  const ModulePointers blocks = module_list->modules();
+  const ModulePointers blocks = module_list->entries();
   dlprim::require(maps.size() == blocks.size(), this->name(), ": expected ", blocks.size(),
                   " feature maps, got ", maps.size());
   std::int64_t columns = 4;

@@ -119,7 +119,7 @@ Tensor Encoder::forward(const Tensor& x) {
 Tensor Encoder::first_tokens(const Tensor& x, std::int64_t tokens) {
   const std::shared_ptr<Module> sequence = own_module("layers");
   const auto* listed = dynamic_cast<const Sequential*>(sequence.get());
-  const ModulePointers blocks = listed && listed->is_own_class() ? listed->modules() : ModulePointers();
+  const ModulePointers blocks = listed && listed->is_own_class() ? listed->entries() : ModulePointers();
   const auto last = blocks.empty() ? nullptr : std::dynamic_pointer_cast<EncoderBlock>(blocks.back());
   if (!is_own_class() || !computes_alone() || !sequence->computes_alone() || !last ||
       !last->can_leave_tokens_out() || !works_on_single_tokens(own_module("ln")))

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <tuple>
 
 #include "autograd/ops/attention.h"
 #include "nn/modules/linear.h"
@@ -59,6 +60,16 @@ class MultiheadAttention : public Layer<MultiheadAttention, MultiheadAttentionOp
    */
   AttentionResult forward(const Tensor& query, const Tensor& key, const Tensor& value, const Masks& masks,
                           Weights weights = Weights::averaged);
+  /** Takes libtorch's arguments. Without `need_weights` the second tensor of the result is undefined. */
+  std::tuple<Tensor, Tensor> forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                                     const Tensor& key_padding_mask = {}, bool need_weights = true,
+                                     const Tensor& attn_mask = {}, bool average_attn_weights = true) {
+    const Weights weights = !need_weights          ? Weights::none
+                            : average_attn_weights ? Weights::averaged
+                                                   : Weights::per_head;
+    const AttentionResult result = forward(query, key, value, Masks{key_padding_mask, attn_mask}, weights);
+    return {result.output, result.weights};
+  }
   using Module::forward;
   using Module::operator();
   /** Calls the module without masks, its hooks included. */

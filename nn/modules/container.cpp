@@ -18,11 +18,11 @@ std::size_t ModuleSequence::position(std::int64_t index, std::size_t size, std::
 }
 
 std::shared_ptr<Module> ModuleSequence::at(std::int64_t index) const {
-  const ModulePointers all = modules();
+  const ModulePointers all = entries();
   return all[position(index, all.size(), all.size())];
 }
 
-ModulePointers ModuleSequence::modules() const {
+ModulePointers ModuleSequence::entries() const {
   ModulePointers all;
   for (const auto& [child_name, module] : own_modules()) all.push_back(module);
   return all;
@@ -37,7 +37,7 @@ void ModuleSequence::extend(const ModulePointers& modules) {
 }
 
 void ModuleSequence::insert(std::int64_t index, std::shared_ptr<Module> module) {
-  ModulePointers all = modules();
+  ModulePointers all = entries();
   all.insert(all.begin() + static_cast<std::ptrdiff_t>(position(index, all.size(), all.size() + 1)),
              std::move(module));
   assign(all);
@@ -49,7 +49,7 @@ void ModuleSequence::set(std::int64_t index, std::shared_ptr<Module> module) {
 }
 
 void ModuleSequence::erase(std::int64_t index) {
-  ModulePointers all = modules();
+  ModulePointers all = entries();
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(position(index, all.size(), all.size())));
   assign(all);
 }
@@ -70,7 +70,7 @@ std::shared_ptr<Sequential> Sequential::slice(std::int64_t begin, std::int64_t e
 }
 
 bool Sequential::parts_work_on_last_dimension() const {
-  const ModulePointers parts = modules();
+  const ModulePointers parts = entries();
   return std::all_of(parts.begin(), parts.end(), [](const std::shared_ptr<Module>& part) {
     return part && part->computes_alone() && part->works_on_last_dimension();
   });
@@ -101,7 +101,7 @@ Tensor Sequential::forward(const Tensor& first, const Tensor& second, const Tens
 std::string ModuleList::repr() const {
   const WalkLevel level(*this);
   std::vector<std::string> texts;
-  for (const ModulePointers::value_type& module : modules())
+  for (const ModulePointers::value_type& module : entries())
     texts.push_back(module ? module->repr() : "None");
   return module_list_repr(name(), texts);
 }

@@ -60,7 +60,7 @@ class ModuleSequence : public Module {
   std::size_t size() const { return own_modules().size(); }
   std::shared_ptr<Module> at(std::int64_t index) const;
   /** Null where a number is kept for later. */
-  ModulePointers modules() const;
+  ModulePointers entries() const;
   /** Registers `module` under the next number. */
   void append(std::shared_ptr<Module> module);
   void push_back(const Part& part) { append(part.module()); }

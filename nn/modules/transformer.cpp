@@ -221,7 +221,7 @@ void TransformerStack::fill(const Prototype& layer, std::int64_t num_layers,
 }
 
 Tensor TransformerStack::through_layers(Arguments arguments) const {
-  for (const auto& layer : layers->modules()) {
+  for (const auto& layer : layers->entries()) {
     require<TypeError>(layer != nullptr, name(), ": expected modules for its layers, got None");
     arguments.positional[0] = (*layer)(arguments).tensor("the output of " + layer->name());
   }

@@ -19,13 +19,21 @@ void GroupOptions::set(const char* name, Value value) {
   add(name, std::move(value));
 }
 
-Optimizer::Optimizer(const TensorList& parameters, Options defaults) : defaults_(std::move(defaults)) {
-  require(!parameters.empty(), "optimizer got an empty parameter list");
-  add_param_group(parameters);
+Optimizer::Optimizer(const ParamGroups& groups, const GroupOptions& defaults) : defaults_(defaults.clone()) {
+  const bool is_empty = groups.empty() || (groups.size() == 1 && groups[0].params().empty());
+  require(!is_empty, "optimizer got an empty parameter list");
+  for (const OptimizerParamGroup& group : groups) add_param_group(group);
+}
+
+void Optimizer::add_param_group(const OptimizerParamGroup& group) {
+  if (group.has_options())
+    add_param_group(group.params(), group.options());
+  else
+    add_param_group(group.params());
 }
 
 void Optimizer::add_param_group(const TensorList& parameters, const Options& options) {
-  ParameterGroup group{parameters, defaults_};
+  ParameterGroup group(parameters, defaults_->clone());
   for (const auto& [option, value] : options.values()) group.options.set(option.c_str(), value);
   check_group(group.options);
   const std::lock_guard locked(mutex_);
@@ -61,7 +69,7 @@ void Optimizer::zero_grad(bool set_to_none) {
 
 void Optimizer::set_for_all(const char* option, const Value& value) {
   const std::lock_guard locked(mutex_);
-  defaults_.set(option, value);
+  defaults_->add(option, value);
   for (ParameterGroup& group : groups_) group.options.add(option, value);
 }
 
@@ -125,8 +133,9 @@ void Optimizer::load_state_dict(const OptimizerState& state) {
   std::swap(states_, loaded);  // the old ones go after the lock
 }
 
-RuleOptimizer::RuleOptimizer(const OptimizerRule& rule, const TensorList& parameters, const Options& options)
-    : Optimizer(parameters, options), stepper_(rule) {
+RuleOptimizer::RuleOptimizer(const OptimizerRule& rule, const ParamGroups& groups,
+                             const GroupOptions& options)
+    : Optimizer(groups, options), stepper_(rule) {
   rule.check(options);
 }
 
@@ -179,9 +188,9 @@ void RuleOptimizer::update() {
   }
 }
 
-LineSearchOptimizer::LineSearchOptimizer(const OptimizerRule& rule, const TensorList& parameters,
-                                         const Options& options)
-    : Optimizer(parameters, options) {
+LineSearchOptimizer::LineSearchOptimizer(const OptimizerRule& rule, const ParamGroups& groups,
+                                         const GroupOptions& options)
+    : Optimizer(groups, options) {
   rule.check(options);
 }
 

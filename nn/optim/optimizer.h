@@ -21,6 +21,7 @@ struct ParameterState {
 struct GroupOptions : Options {
   GroupOptions() = default;
   GroupOptions(const Options& options) : Options(options) {}
+  GroupOptions(std::initializer_list<std::pair<const std::string, Value>> values) : Options(values) {}
   GroupOptions& operator()() { return *this; }
   const GroupOptions& operator()() const { return *this; }
   double get_lr() const { return number("lr"); }
@@ -29,12 +30,44 @@ struct GroupOptions : Options {
   void set(const char* name, Value value) override;
   /** A setting that the optimizer does not know: what a schedule notes. */
   void add(const char* name, Value value) { Options::set(name, std::move(value)); }
+  /** A copy of the same class: SGDOptions of an SGD's group. */
+  virtual std::shared_ptr<GroupOptions> clone() const { return std::make_shared<GroupOptions>(*this); }
 };
 
-/** Parameters that share their settings. */
+/** Parameters for a constructor, and the settings that are their own (torch::optim::OptimizerParamGroup):
+ *
+ *     Adam adam({OptimizerParamGroup(net->parameters()),
+ *                OptimizerParamGroup(head->parameters(), std::make_unique<AdamOptions>(1e-2))}, 1e-3);
+ *
+ * Settings that are given replace the optimizer's as a whole. */
+class OptimizerParamGroup {
+ public:
+  explicit OptimizerParamGroup(TensorList parameters, std::shared_ptr<const GroupOptions> options = nullptr)
+      : parameters_(std::move(parameters)), options_(std::move(options)) {}
+  TensorList& params() { return parameters_; }
+  const TensorList& params() const { return parameters_; }
+  bool has_options() const { return options_ != nullptr; }
+  const GroupOptions& options() const { return *options_; }
+
+ private:
+  TensorList parameters_;
+  std::shared_ptr<const GroupOptions> options_;
+};
+using ParamGroups = std::vector<OptimizerParamGroup>;
+
+/** An optimizer's parameters that share their settings. */
 struct ParameterGroup {
+ private:
+  std::shared_ptr<GroupOptions> held_;
+
+ public:
+  ParameterGroup(TensorList of, std::shared_ptr<GroupOptions> settings)
+      : held_(std::move(settings)), parameters(std::move(of)), options(*held_) {}
+  ParameterGroup(const ParameterGroup& other) : ParameterGroup(other.parameters, other.options.clone()) {}
+
   TensorList parameters;
-  GroupOptions options;
+  /** They are of the optimizer's own class: `static_cast<AdamOptions&>(group.options()).lr(1e-4)`. */
+  GroupOptions& options;
 
   TensorList& params() { return parameters; }
   const TensorList& params() const { return parameters; }
@@ -84,6 +117,7 @@ class Optimizer {
   void zero_grad(bool set_to_none = true);
   /** Adds a group; settings left out take the optimizer's defaults. */
   void add_param_group(const TensorList& parameters, const Options& options = {});
+  void add_param_group(const OptimizerParamGroup& group);
   /** References to a group stay valid when others are added. Hold mutex() while another thread may step. */
   std::deque<ParameterGroup>& param_groups() { return groups_; }
   const std::deque<ParameterGroup>& param_groups() const { return groups_; }
@@ -107,7 +141,9 @@ class Optimizer {
   virtual std::string name() const = 0;
 
  protected:
-  Optimizer(const TensorList& parameters, Options defaults);
+  Optimizer(const TensorList& parameters, const GroupOptions& defaults)
+      : Optimizer(ParamGroups{OptimizerParamGroup(parameters)}, defaults) {}
+  Optimizer(const ParamGroups& groups, const GroupOptions& defaults);
   /** One step, with the tape off and under mutex(). */
   virtual void update() = 0;
   /** Throws ValueError for settings of a group, or states of a parameter, that the optimizer cannot use. */
@@ -121,7 +157,7 @@ class Optimizer {
 
  private:
   mutable std::mutex mutex_;
-  Options defaults_;
+  const std::shared_ptr<GroupOptions> defaults_;
   std::deque<ParameterGroup> groups_;
   std::map<TensorImpl*, ParameterState> states_;
   std::vector<Hook> before_, after_;
@@ -137,7 +173,7 @@ class RuleOptimizer : public Optimizer {
   void keep_master_weights() { set_for_all("master_weights", true); }
 
  protected:
-  RuleOptimizer(const OptimizerRule& rule, const TensorList& parameters, const Options& options);
+  RuleOptimizer(const OptimizerRule& rule, const ParamGroups& groups, const GroupOptions& options);
   void update() override;
   void check_group(const Options& options) const override { stepper_.rule().check(options); }
   void check_state(const Options& options, const Tensor& parameter,
@@ -154,7 +190,7 @@ class LineSearchOptimizer : public Optimizer {
   std::string name() const override { return "LBFGS"; }
 
  protected:
-  LineSearchOptimizer(const OptimizerRule& rule, const TensorList& parameters, const Options& options);
+  LineSearchOptimizer(const OptimizerRule& rule, const ParamGroups& groups, const GroupOptions& options);
   void update() override {}
 
  private:
@@ -162,14 +198,18 @@ class LineSearchOptimizer : public Optimizer {
 };
 
 // The classes of optimizers.def, each with its options: `SGD(parameters, SGDOptions(0.1).momentum(0.9))`.
-#define SETTER(option, type)    \
-  auto& option(type value) {    \
-    set(#option, Value(value)); \
-    return *this;               \
+#define SETTER(option, type, held) \
+  auto& option(type value) {       \
+    set(#option, Value(value));    \
+    return *this;                  \
+  }                                \
+  type option() const {            \
+    return held;                   \
   }
-#define NUMBER(option, initial, condition) SETTER(option, double)
-#define WHOLE(option, initial, condition) SETTER(option, std::int64_t)
-#define FLAG(option, initial) SETTER(option, bool)
+#define NUMBER(option, initial, condition) SETTER(option, double, number(#option))
+#define WHOLE(option, initial, condition) \
+  SETTER(option, std::int64_t, static_cast<std::int64_t>(number(#option)))
+#define FLAG(option, initial) SETTER(option, bool, flag(#option))
 #define PAIR(option, one, other, condition)              \
   auto& option(double first, double second) {            \
     set(#option, std::vector<double>{first, second});    \
@@ -177,28 +217,35 @@ class LineSearchOptimizer : public Optimizer {
   }                                                      \
   auto& option(std::tuple<double, double> both) {        \
     return option(std::get<0>(both), std::get<1>(both)); \
+  }                                                      \
+  std::tuple<double, double> option() const {            \
+    const std::vector<double> both = numbers(#option);   \
+    return {both.at(0), both.at(1)};                     \
   }
-#define MAYBE(option) SETTER(option, Value)
+#define MAYBE(option) SETTER(option, Value, get(#option))
 #define IGNORED(option, initial)
 #define REFUSED(option)
 #define FIXED(option, value)
 #define KEYWORD_ONLY
-#define OPTIMIZER(Name, Base, documentation, settings)                                       \
-  /** Settings of Name by name; the defaults are torch's. */                                 \
-  class Name##Options : public Options {                                                     \
-   public:                                                                                   \
-    Name##Options() : Options(dlprim::defaults_of(dlprim::optimizer_rule(#Name).options)) {} \
-    Name##Options(double rate) : Name##Options() { set("lr", rate); }                        \
-    settings                                                                                 \
-  };                                                                                         \
-  class Name : public Base {                                                                 \
-   public:                                                                                   \
-    explicit Name(const TensorList& parameters, const Name##Options& given = {})             \
-        : Name(dlprim::optimizer_rule(#Name), parameters, given) {}                          \
-                                                                                             \
-   protected:                                                                                \
-    Name(const OptimizerRule& rule, const TensorList& parameters, const Options& given)      \
-        : Base(rule, parameters, given) {}                                                   \
+#define OPTIMIZER(Name, Base, documentation, settings)                                                      \
+  /** Settings of Name by name; the defaults are torch's. */                                                \
+  class Name##Options : public GroupOptions {                                                               \
+   public:                                                                                                  \
+    Name##Options() : GroupOptions(dlprim::defaults_of(dlprim::optimizer_rule(#Name).options)) {}           \
+    Name##Options(double rate) : Name##Options() { GroupOptions::set("lr", rate); }                         \
+    std::shared_ptr<GroupOptions> clone() const override { return std::make_shared<Name##Options>(*this); } \
+    settings                                                                                                \
+  };                                                                                                        \
+  class Name : public Base {                                                                                \
+   public:                                                                                                  \
+    explicit Name(const TensorList& parameters, const Name##Options& given = {})                            \
+        : Name(ParamGroups{OptimizerParamGroup(parameters)}, given) {}                                      \
+    explicit Name(const ParamGroups& groups, const Name##Options& given = {})                               \
+        : Name(dlprim::optimizer_rule(#Name), groups, given) {}                                             \
+                                                                                                            \
+   protected:                                                                                               \
+    Name(const OptimizerRule& rule, const ParamGroups& groups, const GroupOptions& given)                   \
+        : Base(rule, groups, given) {}                                                                      \
   };
 #include "dlprim/ops/optim/optimizers.def"
 #undef SETTER

@@ -152,6 +152,22 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlate
   fields_.set("base_lrs", group_values());
 }
 
+ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, SchedulerMode mode,
+                                                       double factor, std::int64_t patience, double threshold,
+                                                       ThresholdMode threshold_mode, std::int64_t cooldown,
+                                                       const std::vector<double>& min_lr, double eps)
+    : ReduceLROnPlateau(
+          optimizer,
+          ReduceLROnPlateauOptions()
+              .mode(mode == min ? "min" : "max")
+              .factor(factor)
+              .patience(patience)
+              .threshold(threshold)
+              .threshold_mode(threshold_mode == rel ? "rel" : "abs")
+              .cooldown(cooldown)
+              .min_lr(min_lr.empty() ? std::vector<double>(optimizer.param_groups().size()) : min_lr)
+              .eps(eps)) {}
+
 void ReduceLROnPlateau::step() {
   throw TypeError("ReduceLROnPlateau: step needs the metric that is watched");
 }

@@ -92,4 +92,16 @@ class ReduceLROnPlateau : public LRScheduler {
   void check(const Options& fields) const override { check_plateau(fields); }
 };
 
+/** It takes libtorch's arguments. */
+class ReduceLROnPlateauScheduler : public ReduceLROnPlateau {
+ public:
+  enum SchedulerMode { min, max };
+  enum ThresholdMode { rel, abs };
+
+  explicit ReduceLROnPlateauScheduler(Optimizer& optimizer, SchedulerMode mode = min, double factor = 0.1,
+                                      std::int64_t patience = 10, double threshold = 1e-4,
+                                      ThresholdMode threshold_mode = rel, std::int64_t cooldown = 0,
+                                      const std::vector<double>& min_lr = {}, double eps = 1e-8);
+};
+
 }  // namespace ocl::optim

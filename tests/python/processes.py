@@ -30,3 +30,10 @@ def finish(process, timeout=300):
 
 def run(program, *arguments, **environment):
     return finish(start(program, *arguments, **environment))
+
+
+def find_program(name):
+    """The C++ program of the tests as the newest of all builds has it, or None."""
+    folders = [os.environ["OCL_TEST_PROGRAMS"]] if "OCL_TEST_PROGRAMS" in os.environ else []
+    found = [path for f in folders or ROOT.glob("build/*/tests") if (path := Path(f) / name).exists()]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)

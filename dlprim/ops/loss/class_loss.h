@@ -8,7 +8,14 @@
 namespace dlprim {
 
 /** The reduction of the losses of a batch: `reduction` of torch.nn.functional's losses. */
-enum class Reduction { none = REDUCE_NONE, mean = REDUCE_MEAN, sum = REDUCE_SUM };
+enum class Reduction {
+  none = REDUCE_NONE,
+  mean = REDUCE_MEAN,
+  sum = REDUCE_SUM,
+  None = none,  // libtorch's names
+  Mean = mean,
+  Sum = sum
+};
 
 /** A batch of class scores seen as [batch, classes, positions]. */
 struct ClassLossExtents {

@@ -142,7 +142,7 @@ TEST_F(Modules, ForwardHooks) {
 
 TEST_F(Modules, AForwardThatIsReplaced) {
   nn::Sequential net(nn::make<nn::Identity>(), nn::make<nn::Identity>());
-  nn::Module& first = *net.modules().front();
+  nn::Module& first = *net.entries().front();
   EXPECT_TRUE(first.computes_alone());
   first.replace_forward(
       [](const nn::Arguments& given) { return nn::Value(given.positional.at(0).tensor("x") * 5); });

@@ -4,31 +4,21 @@ The C++ program is tests/cpp/programs/three_steps.cpp, as ./test.sh or ``cmake -
 OCL_TEST_PROGRAMS names the folder of another one.
 """
 
-import os
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 from comparisons import not_compared
+from processes import find_program
 
 import ocl
 from ocl import models
 
-REPOSITORY = Path(__file__).parents[3]
 STEPS, BATCH, CLASSES = 3, 4, 10
 SIDES = {"resnet18": 64, "mobilenet_v3_small": 64, "vit_b_16": 32}
 
 
-def find_program():
-    """The newest of all builds, or None."""
-    folders = [os.environ["OCL_TEST_PROGRAMS"]] if "OCL_TEST_PROGRAMS" in os.environ else []
-    folders = folders or [path for path in REPOSITORY.glob("build/*/tests")]
-    found = [path for folder in folders if (path := Path(folder) / "three_steps").exists()]
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
-
-
-PROGRAM = find_program()
+PROGRAM = find_program("three_steps")
 pytestmark = pytest.mark.skipif(
     PROGRAM is None, reason=not_compared("Python's bits with C++'s", "build of the C++ program three_steps")
 )
