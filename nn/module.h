@@ -259,8 +259,8 @@ class Module {
   Children named_children() const;
   /** All of them, with null under the names that are kept for later. */
   Children own_modules() const;
-  /** Whether a module that several share is listed once or under each of its names. No bool: libtorch's
-   * named_modules has `include_self` in that place. */
+  /** Whether a module that several share is listed once or under each of its names. A bool in that place is
+   * libtorch's `include_self`. */
   enum class Duplicates { removed, kept };
   /** This module under `prefix`, which the list does not keep alive, and those below it with dotted names.
    * With duplicates, throws RecursionError where a module contains itself. */

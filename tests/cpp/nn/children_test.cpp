@@ -58,7 +58,7 @@ TEST_F(Children, OfAttention) {
   nn::MultiheadAttention attention(8, 2);
   attention.register_module("out_proj", nn::make<nn::Linear>(8, 8));
   const Tensor x = ones({3, 2, 8});
-  EXPECT_EQ(attention.forward(x, x, x, {}).output.shape(), x.shape());
+  EXPECT_EQ(attention(x, x, x).output.shape(), x.shape());
 }
 
 TEST_F(Children, InACircleAreFreed) {

@@ -243,7 +243,7 @@ TEST_F(Optimizers, ASavedParameterIsFoundChanged) {
 
 TEST_F(Optimizers, WrongSettings) {
   const Tensor a = leaf({1}, {1});
-  expect_error<ValueError>([] { optim::SGD({}, 0.1); }, "empty parameter list");
+  expect_error<ValueError>([] { optim::SGD(TensorList{}, 0.1); }, "empty parameter list");
   expect_error<ValueError>([&] { optim::SGD({a}, -1); }, "SGD: expected lr >= 0, got lr=-1");
   expect_error<ValueError>([&] { optim::SGD({a}, optim::SGDOptions(0.1).nesterov(true)); },
                            "Nesterov momentum requires a momentum and zero dampening");
