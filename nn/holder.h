@@ -80,11 +80,15 @@ struct TakesOneTensor<
 
 /** Lets a call of the module find a forward that overrides none: `Tensor forward(Tensor x)`. */
 template <class M>
-std::shared_ptr<M> with_own_forward(std::shared_ptr<M> module) {
+void find_own_forward(M& module) {
   if constexpr (!OverridesForward<M>::value && TakesOneTensor<M, void, const Tensor&>::value)
-    module->replace_forward([m = module.get()](const Arguments& arguments) -> Value {
-      return m->forward(arguments.only_tensor(*m));
+    module.set_own_forward([](Module& called, const Arguments& arguments) -> Value {
+      return static_cast<M&>(called).forward(arguments.only_tensor(called));
     });
+}
+template <class M>
+std::shared_ptr<M> with_own_forward(std::shared_ptr<M> module) {
+  if (module) find_own_forward(*module);
   return module;
 }
 

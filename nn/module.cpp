@@ -48,8 +48,12 @@ thread_local std::vector<std::shared_ptr<ChildSlot>>* dying = nullptr;
 }  // namespace
 
 std::shared_ptr<Module> ChildSlot::module() const {
-  const std::lock_guard locked(mutex_);
-  return module_ ? module_ : weak_.lock();
+  std::shared_ptr<Module> module;
+  {
+    const std::lock_guard locked(mutex_);
+    module = module_ ? module_ : weak_.lock();
+  }
+  return module && module->is_handle() ? module->place()->module() : module;
 }
 
 bool ChildSlot::is_only_holder() const {

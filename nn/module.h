@@ -150,6 +150,9 @@ class Module {
   /** Puts `forward` in the place of this one object's own computation, whoever calls it; an empty one gives
    * it back. */
   void replace_forward(Forward forward);
+  /** The forward of a class that overrides none of Module's (holder.h): what calls compute. */
+  using OwnForward = Value (*)(Module& module, const Arguments& arguments);
+  void set_own_forward(OwnForward forward) { own_forward_ = forward; }
   /** Whether calls are what the class computes and nothing else: without hooks, not replaced. */
   bool computes_alone() const;
 
@@ -363,6 +366,7 @@ class Module {
   virtual std::shared_ptr<Module> copied(Copies& copies) const;
 
  private:
+  friend class ChildSlot;  // which leads to no handle
   std::shared_ptr<Module> found() const;
   /** The entries of `own` of this module and those below it. */
   StateDict collect(StateDict Module::* own, const std::string& prefix, bool recurse,
@@ -411,6 +415,7 @@ class Module {
   Slots children_;
   std::vector<std::shared_ptr<ChildSlot>> vacant_;  // of names taken away, which a Child may still hold
 
+  OwnForward own_forward_ = nullptr;
   std::shared_ptr<const Forward> replaced_forward_;  // by std::atomic_load and store
   HookList<ForwardHook> forward_hooks_;
   HookList<ForwardPreHook> forward_pre_hooks_;
@@ -450,6 +455,14 @@ template <class M>
 std::shared_ptr<Module> Child<M>::module() const {
   if (!slot_) return module_at(ChildSlot(std::shared_ptr<Module>()));
   return module_at(*slot_);
+}
+
+/** The module that stands under a name as the class that its member has. Throws TypeError. */
+template <class M>
+M& as_kind(Module& module, const char* kind) {
+  M* found = module.as<M>();
+  dlprim::require<TypeError>(found, "expected ", kind, ", and a ", module.name(), " is registered there");
+  return *found;
 }
 
 }  // namespace nn

@@ -38,6 +38,7 @@ Tensor Module::operator()(const Tensor& x) {
   if (computes_alone()) return forward(x);
   const auto forward_of_one = [this](const Arguments& arguments) -> Value {
     if (const auto replaced = std::atomic_load(&replaced_forward_)) return (*replaced)(arguments);
+    if (own_forward_) return own_forward_(*this, arguments);
     return forward(arguments.only_tensor(*this));
   };
   return with_hooks({{x}, {}}, forward_of_one).tensor(output_of(*this));
@@ -49,20 +50,24 @@ Value Module::operator()(const Arguments& arguments) {
   const ModuleScope entered(*this, [&] { return arguments.positional; });
   return with_hooks(arguments, [this](const Arguments& given) {
     const auto replaced = std::atomic_load(&replaced_forward_);
-    return replaced ? (*replaced)(given) : call(given);
+    if (replaced) return (*replaced)(given);
+    return own_forward_ ? own_forward_(*this, given) : call(given);
   });
 }
 
 void Module::replace_forward(Forward forward) {
+  if (const auto other = elsewhere()) return other->replace_forward(std::move(forward));
   std::atomic_store(&replaced_forward_,
                     forward ? std::make_shared<const Forward>(std::move(forward)) : nullptr);
 }
 
 bool Module::computes_alone() const {
-  return !has_hooks() && !std::atomic_load(&replaced_forward_);
+  if (const auto other = elsewhere()) return other->computes_alone();
+  return !has_hooks() && !own_forward_ && !std::atomic_load(&replaced_forward_);
 }
 
 bool Module::has_hooks() const {
+  if (const auto other = elsewhere()) return other->has_hooks();
   return !(forward_hooks_.empty() && forward_pre_hooks_.empty() && backward_hooks_.empty());
 }
 
@@ -111,11 +116,14 @@ Value Module::watched(const Arguments& arguments, const Forward& forward,
 }
 
 void Module::set_keeper(std::function<Foreign()> keeper) {
+  if (const auto other = elsewhere()) return other->set_keeper(std::move(keeper));
   const std::lock_guard locked(mutex_);
   keeper_ = std::move(keeper);
 }
 
 RemovableHandle Module::register_forward_hook(ForwardHook hook, IsIdle is_idle) {
+  if (const auto other = elsewhere())
+    return other->register_forward_hook(std::move(hook), std::move(is_idle));
   return forward_hooks_.add(std::move(hook), std::move(is_idle));
 }
 
@@ -127,6 +135,8 @@ RemovableHandle Module::register_forward_hook(TensorForwardHook hook) {
 }
 
 RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook, IsIdle is_idle) {
+  if (const auto other = elsewhere())
+    return other->register_forward_pre_hook(std::move(hook), std::move(is_idle));
   return forward_pre_hooks_.add(std::move(hook), std::move(is_idle));
 }
 
@@ -140,6 +150,8 @@ RemovableHandle Module::register_forward_pre_hook(TensorForwardPreHook hook) {
 }
 
 RemovableHandle Module::register_full_backward_hook(BackwardHook hook, IsIdle is_idle) {
+  if (const auto other = elsewhere())
+    return other->register_full_backward_hook(std::move(hook), std::move(is_idle));
   return backward_hooks_.add(std::move(hook), std::move(is_idle));
 }
 

@@ -6,6 +6,18 @@
 
 namespace ocl::nn {
 
+namespace {
+
+/** `made` by alike(). Throws TypeError where a class has inherited that from another. */
+std::shared_ptr<Module> of_own_class(const Module& module, std::shared_ptr<Module> made) {
+  const Module& other = *made;
+  dlprim::require<TypeError>(typeid(module) == typeid(other), module.name(), ": its alike() makes a ",
+                             other.name(), ": override it");
+  return made;
+}
+
+}  // namespace
+
 std::shared_ptr<Module> Module::alike() const {
   throw TypeError(dlprim::concat(name(), " does not say how another of its kind is made: override alike()"));
 }
@@ -23,7 +35,7 @@ std::shared_ptr<Module> Module::shared() const {
   std::shared_ptr<Module> moved;
   {
     const FactoryScope hollow(std::nullopt, std::nullopt, true);
-    moved = alike();
+    moved = of_own_class(*this, alike());
   }
   for (const auto& [own_name, tensor] : own_parameters()) moved->register_parameter(own_name, tensor);
   for (const auto& [own_name, tensor] : own_buffers())
@@ -36,6 +48,7 @@ std::shared_ptr<Module> Module::shared() const {
 }
 
 void Module::take_hooks(const Module& original) {
+  own_forward_ = original.own_forward_;
   replaced_forward_ = std::atomic_load(&original.replaced_forward_);
   forward_hooks_ = original.forward_hooks_;
   forward_pre_hooks_ = original.forward_pre_hooks_;
@@ -48,7 +61,7 @@ void Module::take_hooks(const Module& original) {
 
 std::shared_ptr<Module> Module::copied(Copies& copies) const {
   const WalkLevel level(*this);
-  const std::shared_ptr<Module> copy = alike();
+  const std::shared_ptr<Module> copy = of_own_class(*this, alike());
   copy->take_copies(*this, copies);
   return copy;
 }
@@ -77,6 +90,7 @@ void Module::take_copies(const Module& original, Copies& copies) {
     if (!known) known = child->copied(copies);
     register_module(own_name, std::static_pointer_cast<Module>(known));
   }
+  own_forward_ = original.own_forward_;
   set_training(original.is_training());
 }
 

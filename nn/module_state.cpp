@@ -129,6 +129,7 @@ void refuse(const std::string& module, const IncompatibleKeys& keys, std::vector
 }  // namespace
 
 StateDict Module::own_state() const {
+  if (const auto other = elsewhere()) return other->own_state();
   const std::lock_guard locked(mutex_);
   StateDict own;
   for (const auto& [own_name, tensor] : parameters_)
@@ -139,6 +140,7 @@ StateDict Module::own_state() const {
 }
 
 StateDict Module::state_dict(const std::string& prefix, bool keep_vars) const {
+  if (const auto other = elsewhere()) return other->state_dict(prefix, keep_vars);
   StateDict state;
   save_state(state, prefix, keep_vars);
   return state;
@@ -155,6 +157,7 @@ void Module::save_state(StateDict& state, const std::string& prefix, bool keep_v
 }
 
 IncompatibleKeys Module::load_state_dict(StateDict state, bool strict, bool assign) {
+  if (const auto other = elsewhere()) return other->load_state_dict(std::move(state), strict, assign);
   const NoGradGuard no_grad;
   LoadReport report;
   for (const auto& [path, module] : named_modules("", Duplicates::kept))
@@ -206,15 +209,19 @@ void Module::run_load_post_hooks(IncompatibleKeys& keys) {
 }
 
 RemovableHandle Module::register_state_dict_pre_hook(StateDictPreHook hook) {
+  if (const auto other = elsewhere()) return other->register_state_dict_pre_hook(std::move(hook));
   return state_dict_pre_hooks_.add(std::move(hook));
 }
 RemovableHandle Module::register_state_dict_post_hook(StateDictHook hook) {
+  if (const auto other = elsewhere()) return other->register_state_dict_post_hook(std::move(hook));
   return state_dict_hooks_.add(std::move(hook));
 }
 RemovableHandle Module::register_load_state_dict_pre_hook(LoadStateDictPreHook hook) {
+  if (const auto other = elsewhere()) return other->register_load_state_dict_pre_hook(std::move(hook));
   return load_pre_hooks_.add(std::move(hook));
 }
 RemovableHandle Module::register_load_state_dict_post_hook(LoadStateDictPostHook hook) {
+  if (const auto other = elsewhere()) return other->register_load_state_dict_post_hook(std::move(hook));
   return load_post_hooks_.add(std::move(hook));
 }
 

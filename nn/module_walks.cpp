@@ -84,6 +84,7 @@ Module::Children Module::named_modules(const std::string& prefix, bool include_s
 }
 
 Module::Children Module::named_modules(const std::string& prefix, Duplicates duplicates) const {
+  if (const auto other = elsewhere()) return other->named_modules(prefix, duplicates);
   if (duplicates == Duplicates::kept) require_no_cycle();
   const auto all = listed(prefix, unowned(this), duplicates == Duplicates::removed, address_of,
                           [](const auto& module) { return module->named_children(); });
@@ -169,6 +170,7 @@ StateDict Module::named_buffers(const std::string& prefix, bool recurse, bool re
 
 // Without the names, whose making would be most of the work.
 TensorList Module::tensors_of(StateDict Module::* own, bool recurse) const {
+  if (const auto other = elsewhere()) return other->tensors_of(own, recurse);
   TensorList tensors;
   std::unordered_set<const TensorImpl*> seen;
   std::unordered_set<const Module*> met;
@@ -223,6 +225,7 @@ Tensor Module::get_buffer(const std::string& target) const {
 }
 
 void Module::add_owned(Ownership& ownership) const {
+  if (const auto other = elsewhere()) return other->add_owned(ownership);
   std::vector<std::shared_ptr<const Module>> stack{unowned(this)};
   while (!stack.empty()) {
     const std::shared_ptr<const Module> module = std::move(stack.back());

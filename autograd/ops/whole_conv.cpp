@@ -51,6 +51,7 @@ Tensor with_bias(const Tensor& y, const Tensor& bias) {
 
 Tensor convolved_whole(const Tensor& x, const Tensor& weight, const Tensor& bias, const WholeGeometry& g,
                        const Dims& shape) {
+  if (dlprim::product(shape) == 0) return zeros(shape.vector(), x.dtype(), x.device());
   const std::vector<std::int64_t> kernel = spatial(weight.shape()), out = spatial(shape);
   const std::int64_t n = shape[0], in = weight.size(1), each = shape[1] / g.groups;
   const Tensor padded = pad(x, both_sides(g.padding));
@@ -65,6 +66,7 @@ Tensor convolved_whole(const Tensor& x, const Tensor& weight, const Tensor& bias
 
 Tensor convolved_back_whole(const Tensor& x, const Tensor& weight, const Tensor& bias, const WholeGeometry& g,
                             const Dims& shape) {
+  if (dlprim::product(shape) == 0) return zeros(shape.vector(), x.dtype(), x.device());
   const std::vector<std::int64_t> kernel = spatial(weight.shape()), sizes = spatial(x.shape());
   const std::int64_t n = shape[0], in = x.size(1) / g.groups, each = weight.size(1);
   Dims padded_shape = shape;

@@ -22,7 +22,7 @@ namespace {
 using dlprim::require;
 
 class Pass;
-thread_local const Pass* walked_pass = nullptr;
+thread_local Pass* walked_pass = nullptr;
 
 /** Gradients asked for by autograd::grad: (node, index) to the place in the answer. */
 using Captures = std::map<std::pair<Node*, int>, std::size_t>;
@@ -72,7 +72,13 @@ class Pass {
     number_ = next++;
     walked_pass = this;
   }
-  ~Pass() { walked_pass = outer_; }
+  ~Pass() {
+    try {
+      end(false);
+    } catch (...) {  // the error that stopped the pass is the one to tell
+    }
+    walked_pass = outer_;
+  }
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
@@ -94,8 +100,10 @@ class Pass {
       visited_ = node.get();
       visit(*node, arrived);
     }
+    end(true);
     return std::move(answers_);
   }
+  void at_end(std::function<void(bool)> end) { ends_.push_back(std::move(end)); }
 
  private:
   /** The gradients that a node has got so far. */
@@ -161,12 +169,23 @@ class Pass {
       if (!runs(node)) return;
       const bool may_have_hooks = any_node_has_hooks();
       if (may_have_hooks) call_node_hooks_before(node, arrived);
-      results = run(node, arrived);
-      check_gradients(node, results);
+      const bool is_any =
+          std::any_of(arrived.begin(), arrived.end(), [](const Tensor& g) { return g.defined(); });
+      if (is_any) {
+        results = run(node, arrived);
+        check_gradients(node, results);
+      } else {
+        results.resize(node.next().size());
+      }
       if (may_have_hooks) call_node_hooks_after(node, results, arrived);
       arrived.clear();
     }
     for (std::size_t i = 0; i < results.size(); ++i) send(node.next()[i], results[i]);
+  }
+
+  void end(bool is_complete) {
+    const auto ends = std::exchange(ends_, {});
+    for (const auto& each : ends) each(is_complete);
   }
 
   void capture(Node& node, const TensorList& arrived) {
@@ -180,7 +199,8 @@ class Pass {
   const Captures* captures_;
   std::unordered_set<Node*> needed_;
   TensorList answers_;
-  const Pass* outer_;
+  Pass* const outer_;
+  std::vector<std::function<void(bool)>> ends_;
   const Node* visited_ = nullptr;
   std::uint64_t number_;
   std::unordered_map<Node*, Waiting> waiting_;
@@ -222,6 +242,11 @@ std::vector<Edge> edges_to(const TensorList& tensors) {
 
 std::uint64_t current_pass() {
   return walked_pass ? walked_pass->number() : 0;
+}
+
+void at_end_of_pass(std::function<void(bool)> end) {
+  require<AutogradError>(walked_pass, "at_end_of_pass: this thread walks no backward pass");
+  walked_pass->at_end(std::move(end));
 }
 
 bool is_to_be_visited(Node& node) {

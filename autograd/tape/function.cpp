@@ -59,6 +59,7 @@ void AutogradContext::save_for_backward(const TensorList& tensors) {
 }
 
 TensorList AutogradContext::get_saved_variables() const {
+  const GradMode with_history(true);
   TensorList tensors;
   for (const Saved& saved : saved_) {
     if (saved.output >= 0) {
@@ -117,12 +118,15 @@ TensorList FunctionCall::recorded(const std::type_info& type, const TensorList& 
     places.push_back(flows.back() ? static_cast<int>(roots.size()) : -1);
     if (flows.back()) roots.push_back(outputs.back());
   }
+  const TensorList dirty = std::move(context_->dirty_);  // the context holds no result: it would hold itself
+  context_->dirty_.clear();
+  context_->not_differentiable_.clear();
   if (roots.empty()) return outputs;
 
   for (AutogradContext::Saved& saved : context_->saved_)
     for (std::size_t i = 0; i < results.size(); ++i)
       if (saved.given.defined() && results[i].defined() && &saved.given.impl() == &results[i].impl() &&
-          (!is_among(results[i], tensors_) || is_among(results[i], context_->dirty_))) {
+          (!is_among(results[i], tensors_) || is_among(results[i], dirty))) {
         saved.given = places[i] < 0 ? results[i].detach() : Tensor();
         saved.output = places[i];
       }

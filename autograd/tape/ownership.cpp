@@ -16,6 +16,12 @@ void Ownership::add(const Tensor& tensor, long handles) {
   add(impl.grad(), member_and_copy);
 }
 
+void Ownership::add(const std::shared_ptr<Node>& node, long references) {
+  if (!node) return;
+  hold(node);
+  counts_[node.get()].found += references - 1;
+}
+
 void Ownership::hold(std::shared_ptr<Node> node) {
   if (!node) return;
   Count& count = counts_[node.get()];

@@ -18,6 +18,8 @@ class Ownership {
  public:
   /** Adds a tensor of which the caller holds `handles` handles, unless there are more. */
   void add(const Tensor& tensor, long handles = 1);
+  /** Adds a node of which the caller holds so many references. */
+  void add(const std::shared_ptr<Node>& node, long references);
   /** The nodes that only what was added keeps alive. Valid until this object goes. */
   std::vector<Node*> nodes();
   /** The foreign objects of those nodes, and the peers that tensors own which only what was added keeps

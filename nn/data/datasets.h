@@ -134,15 +134,19 @@ class MNIST : public Dataset<MNIST> {
 
 }  // namespace datasets
 
-/** The order of a loader: a name in place of libtorch's object. */
+/** The order of a loader, of so many of the first examples, or of all. */
 namespace samplers {
 struct SequentialSampler {
   static constexpr bool shuffles = false;
-  explicit SequentialSampler(std::size_t = 0) {}
+  SequentialSampler() = default;
+  explicit SequentialSampler(std::size_t size) : size(size) {}
+  optional<std::size_t> size;
 };
 struct RandomSampler {
   static constexpr bool shuffles = true;
-  explicit RandomSampler(std::size_t = 0) {}
+  RandomSampler() = default;
+  explicit RandomSampler(std::size_t size) : size(size) {}
+  optional<std::size_t> size;
 };
 }  // namespace samplers
 
@@ -217,9 +221,11 @@ template <class D>
 class StatelessDataLoader {
  public:
   using BatchType = typename D::BatchType;
-  /** Throws ValueError for a dataset of no size. */
-  StatelessDataLoader(D dataset, const DataLoaderOptions& options)
-      : loader_{size_of(dataset), making(std::move(dataset)), options}, options_(options) {}  // in order
+  /** Of the first `size` examples, or of all. Throws ValueError for a dataset of no size, or of a smaller
+   * one. */
+  StatelessDataLoader(D dataset, const DataLoaderOptions& options, optional<std::size_t> size = {})
+      : loader_{size_of(dataset, size), making(std::move(dataset)), options},
+        options_(options) {}  // in order
 
   class Iterator {
    public:
@@ -251,10 +257,12 @@ class StatelessDataLoader {
   const DataLoaderOptions& options() const { return options_; }
 
  private:
-  static std::size_t size_of(const D& dataset) {
+  static std::size_t size_of(const D& dataset, optional<std::size_t> wanted) {
     const optional<std::size_t> size = dataset.size();
     dlprim::require(size.has_value(), "make_data_loader: the dataset does not say its size");
-    return *size;
+    dlprim::require(wanted.value_or(0) <= *size, "make_data_loader: a sampler of ", wanted.value_or(0),
+                    " examples for a dataset of ", *size);
+    return wanted.value_or(*size);
   }
   static MakeBatch making(D dataset) {
     const auto copies = std::make_shared<DatasetCopies<D>>(std::move(dataset));
@@ -273,8 +281,10 @@ std::unique_ptr<StatelessDataLoader<D>> make_data_loader(D dataset, DataLoaderOp
   return std::make_unique<StatelessDataLoader<D>>(std::move(dataset), options.shuffle(Sampler::shuffles));
 }
 template <class D, class Sampler, class = decltype(Sampler::shuffles)>
-std::unique_ptr<StatelessDataLoader<D>> make_data_loader(D dataset, Sampler, DataLoaderOptions options = {}) {
-  return make_data_loader<Sampler>(std::move(dataset), std::move(options));
+std::unique_ptr<StatelessDataLoader<D>> make_data_loader(D dataset, Sampler sampler,
+                                                         DataLoaderOptions options = {}) {
+  return std::make_unique<StatelessDataLoader<D>>(std::move(dataset), options.shuffle(Sampler::shuffles),
+                                                  sampler.size);
 }
 
 }  // namespace ocl::data

@@ -10,7 +10,9 @@ using dlprim::require;
 
 Tensor of_each_channel(const std::vector<double>& numbers, const Tensor& like) {
   const auto channels = static_cast<std::int64_t>(numbers.size());
-  return from_blob(numbers.data(), {channels, 1, 1}, DType::float64).to(like.device()).to(like.dtype());
+  const Tensor each =
+      tensor(std::vector<float>(numbers.begin(), numbers.end()), {channels, 1, 1}, like.device());
+  return like.is_floating_point() ? each.to(like.dtype()) : each;
 }
 
 /** One field of all examples as one tensor. */

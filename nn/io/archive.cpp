@@ -20,7 +20,15 @@ void InputArchive::read(const std::string& key, Tensor& tensor, bool) const {
 
 bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool) const {
   if (!state_.contains(key)) return false;
-  tensor = state_[key];
+  const Tensor& value = state_[key];
+  if (!tensor.defined()) {
+    tensor = value;
+    return true;
+  }
+  require(tensor.shape() == value.shape(), "archive: \"", key, "\" has shape ", value.shape(),
+          ", and the tensor that it is read into ", tensor.shape());
+  const NoGradGuard without_tape;
+  tensor.copy_(value);
   return true;
 }
 

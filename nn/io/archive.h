@@ -27,7 +27,8 @@ class InputArchive {
   void load_from(const std::filesystem::path& path, const Device& device = {}) {
     state_ = ocl::load(path, device);
   }
-  /** Throws ValueError where nothing is under the key. */
+  /** Writes into the tensor, a parameter say, or sets an undefined one. Throws ValueError where nothing is
+   * under the key, or something of another shape. */
   void read(const std::string& key, Tensor& tensor, bool is_buffer = false) const;
   /** Whether something is there. */
   bool try_read(const std::string& key, Tensor& tensor, bool is_buffer = false) const;

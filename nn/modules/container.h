@@ -36,10 +36,11 @@ class Part {
  public:
   template <class M, class = std::enable_if_t<is_part<M>>>
   Part(M&& module) {
-    if constexpr (std::is_base_of_v<Module, std::decay_t<M>>)
+    if constexpr (std::is_base_of_v<Module, std::decay_t<M>>) {
       module_ = module.shared();
-    else if constexpr (std::is_convertible_v<M, std::shared_ptr<Module>>)
-      module_ = pointer(std::forward<M>(module));
+      find_own_forward(static_cast<std::decay_t<M>&>(*module_));  // shared() gives a module of that class
+    }
+    if constexpr (!std::is_base_of_v<Module, std::decay_t<M>>) module_ = pointer(std::forward<M>(module));
   }
   const std::shared_ptr<Module>& module() const { return module_; }
 

@@ -137,6 +137,7 @@ RuleOptimizer::RuleOptimizer(const OptimizerRule& rule, const ParamGroups& group
                              const GroupOptions& options)
     : Optimizer(groups, options), stepper_(rule) {
   rule.check(options);
+  for (const ParameterGroup& group : param_groups()) rule.check(group.options);
 }
 
 void RuleOptimizer::check_state(const Options& options, const Tensor& parameter,
@@ -192,6 +193,7 @@ LineSearchOptimizer::LineSearchOptimizer(const OptimizerRule& rule, const ParamG
                                          const GroupOptions& options)
     : Optimizer(groups, options) {
   rule.check(options);
+  for (const ParameterGroup& group : param_groups()) rule.check(group.options);
 }
 
 Tensor LineSearchOptimizer::step(const Closure& closure) {

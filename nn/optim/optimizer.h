@@ -47,7 +47,11 @@ class OptimizerParamGroup {
   TensorList& params() { return parameters_; }
   const TensorList& params() const { return parameters_; }
   bool has_options() const { return options_ != nullptr; }
-  const GroupOptions& options() const { return *options_; }
+  /** Throws ValueError where it has none. */
+  const GroupOptions& options() const {
+    dlprim::require(has_options(), "OptimizerParamGroup: it has no options of its own");
+    return *options_;
+  }
 
  private:
   TensorList parameters_;
@@ -72,6 +76,8 @@ struct ParameterGroup {
   TensorList& params() { return parameters; }
   const TensorList& params() const { return parameters; }
 
+  /** Always: groups take the optimizer's options where they have none of their own. */
+  bool has_options() const { return true; }
   double number(const char* option) const { return options.number(option); }
 };
 

@@ -112,7 +112,8 @@ py::dict metadata_of(const NodePointer& node) {
 }
 
 void bind_nodes(py::module_& m) {
-  py::class_<ocl::Node, NodePointer>(m, "Node", "An operation that the tape has recorded.")
+  const py::custom_type_setup with_collector([](PyHeapTypeObject* type) { follow_node(&type->ht_type); });
+  py::class_<ocl::Node, NodePointer>(m, "Node", "An operation that the tape has recorded.", with_collector)
       .def(py::init([](const NodePointer& node) { return node; }), py::arg("node"),
            "The same operation as an object of another class.")
       .def("name", &ocl::shown_name)
@@ -154,6 +155,12 @@ void bind_nodes(py::module_& m) {
   });
   m.def("_current_pass", &ocl::current_pass);
   m.def("_is_to_be_visited", &ocl::is_to_be_visited);
+  m.def("_at_end_of_pass", [](const py::object& end) {
+    ocl::at_end_of_pass([held = foreign(end)](bool is_complete) {
+      const PythonLocked locked;
+      object_of(held.get())(is_complete);
+    });
+  });
 }
 
 class PythonHooks final : public ocl::SavedTensorHooks {

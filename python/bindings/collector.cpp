@@ -22,6 +22,10 @@ void add(ocl::Ownership& ownership, const ocl::nn::Module& module) {
   module.add_owned(ownership);
 }
 
+void add(ocl::Ownership& ownership, const std::shared_ptr<ocl::Node>& node) {
+  ownership.add(node, 2);
+}
+
 template <class T>
 int visit_owned_by(const T& owner, visitproc visit, void* arg) {
   is_traversing = true;
@@ -75,6 +79,25 @@ int clear_module(PyObject* self) {
   return 0;
 }
 
+/** The node of an object; null while it is made or once it is gone. */
+std::shared_ptr<ocl::Node> node_of(PyObject* self) {
+  if (!is_laid_out(self)) return nullptr;
+  const py::detail::value_and_holder value =
+      reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+  return value.holder_constructed() ? value.holder<std::shared_ptr<ocl::Node>>() : nullptr;
+}
+
+int traverse_node(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  const std::shared_ptr<ocl::Node> node = node_of(self);
+  return node ? visit_owned_by(node, visit, arg) : 0;
+}
+
+int clear_node(PyObject* self) {
+  if (const std::shared_ptr<ocl::Node> node = node_of(self)) drop_owned_by(node);
+  return 0;
+}
+
 int drop_later(void* object) {
   Py_DECREF(static_cast<PyObject*>(object));
   return 0;
@@ -109,6 +132,12 @@ int visit_owned(const ocl::Tensor& tensor, visitproc visit, void* arg) {
 
 void drop_owned(const ocl::Tensor& tensor) {
   drop_owned_by(tensor);
+}
+
+void follow_node(PyTypeObject* type) {
+  type->tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type->tp_traverse = &traverse_node;
+  type->tp_clear = &clear_node;
 }
 
 void follow_module(PyTypeObject* type) {

@@ -30,6 +30,9 @@ int visit_owned(const ocl::Tensor& tensor, visitproc visit, void* arg);
 /** Lets go of them, once the collector has found the tensor's object unreachable. */
 void drop_owned(const ocl::Tensor& tensor);
 
+/** Lets the collector see what hooks of a node hold. */
+void follow_node(PyTypeObject* type);
+
 /** Lets the collector see what the parameters of a module hold. For every class of modules: none inherits it.
  */
 void follow_module(PyTypeObject* type);

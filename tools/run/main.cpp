@@ -80,13 +80,13 @@ void print_profile(ProgramRunner& runner) {
 
 /** The files of the results by name, opened: a path that cannot be written ends the program before the run.
  */
-std::map<std::string, std::unique_ptr<dlprim::io::OutputFile>> open_outputs(
+std::vector<std::pair<std::string, std::unique_ptr<dlprim::io::OutputFile>>> open_outputs(
     const ProgramRunner& runner, const std::vector<std::string>& outputs) {
-  std::map<std::string, std::unique_ptr<dlprim::io::OutputFile>> files;
+  std::vector<std::pair<std::string, std::unique_ptr<dlprim::io::OutputFile>>> files;
   for (const std::string& text : outputs) {
     const auto [name, path] = name_and_path(text, runner.program().outputs, "--output");
     runner.output(name);  // throws for an unknown name
-    files[name] = std::make_unique<dlprim::io::OutputFile>(path);
+    files.emplace_back(name, std::make_unique<dlprim::io::OutputFile>(path));
   }
   return files;
 }

@@ -51,7 +51,8 @@ inline REAL window_average(const __global STORAGE *plane, const PoolWindow *w, c
 
 #if WHOLE
 
-inline void average_plane(const __global STORAGE *x, const long readable, const PoolWindow *w, const PoolDivisor *d, __global STORAGE *y) {
+inline void average_plane(const __global STORAGE *x, const long readable, const PoolWindow *w, const PoolDivisor *d,
+                          __global STORAGE *y) {
   int out = 0;
   for (int od = 0; od < slices_of(w->out); ++od)
     for (int oh = 0; oh < w->out[0]; ++oh)

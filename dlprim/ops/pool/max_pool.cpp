@@ -153,6 +153,7 @@ void backward(Queue& queue, const char* op, int axes, const Tensor& dy, const Te
 
 void adaptive_forward(Queue& queue, const char* op, int axes, const Tensor& x, const Tensor& y,
                       const Tensor* indices) {
+  require_floating(x.dtype, queue.device(), op);
   require_adaptive_shapes(op, x, y, axes);
   forward(queue, op, axes, x, nullptr, y, indices);
 }

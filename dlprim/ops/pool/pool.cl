@@ -1,6 +1,6 @@
-// The kernels of this folder, one program a dtype. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines); EXACT_STORAGE: STORAGE
-// holds any REAL; LEAST: its least value; WHOLE: whole numbers, which go window by window; PLACE: int or long, of a maximum's
-// place; HAS_DEPTH: volumes, and not planes.
+// The kernels of this folder, one program a dtype. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines); EXACT_STORAGE:
+// STORAGE holds any REAL; LEAST: its least value; WHOLE: whole numbers, which go window by window; PLACE: int or long,
+// of a maximum's place; HAS_DEPTH: volumes, and not planes.
 #include "core/common.cl"
 #if WHOLE
 #define IS_NAN(value) 0

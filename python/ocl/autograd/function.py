@@ -37,7 +37,12 @@ class FunctionCtx:
     @staticmethod
     def _unpacked(saved: _C._SavedTensor, given: Tensor | Callable[[_C._SavedTensor], Tensor]) -> Tensor:
         if not isinstance(given, Tensor):
-            return given(saved)
+            recorded = is_grad_enabled()
+            _C._set_grad_enabled(True)  # the tensor has its history, as any that was not packed
+            try:
+                return given(saved)
+            finally:
+                _C._set_grad_enabled(recorded)
         saved.unpack()  # raises if it was written in place
         return given
 

@@ -71,10 +71,13 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """In the block ``saved_tensors_hooks`` raises RuntimeError with that message.
+    """In the block ``saved_tensors_hooks`` raises RuntimeError with that message, and so does the block where
+    such hooks are on.
 
     Matches torch.autograd.graph.disable_saved_tensors_hooks.
     """
+    if _C._packs_saved_tensors():
+        raise RuntimeError(error_message)
     before = getattr(_of_thread, "refusal", None)
     _of_thread.refusal = error_message
     try:
@@ -124,22 +127,34 @@ class _WaitingForAll:
     def __init__(self, tensors: Sequence[Tensor], fn: Callable) -> None:
         self._fn = fn
         self._nodes = [_C._edge_to(tensor)[0] for tensor in tensors]
+        if None in self._nodes:
+            raise RuntimeError(
+                f"register_multi_grad_hook: tensor {self._nodes.index(None)} does not require a gradient"
+            )
         self._lock = threading.Lock()
-        self._passes: dict[int, tuple[list[Tensor | None], int]] = {}
+        self._passes: dict[int, list[Tensor | None]] = {}
 
     def arrived(self, place: int, gradient: Tensor) -> None:
         number = _C._current_pass()
         with self._lock:
-            if number not in self._passes:
-                expected = sum(map(_C._is_to_be_visited, self._nodes))
-                self._passes[number] = [None] * len(self._nodes), expected
-            gradients, missing = self._passes[number]
+            is_first = number not in self._passes
+            gradients = self._passes.setdefault(number, [None] * len(self._nodes))
             gradients[place] = gradient
-            missing -= 1
-            self._passes[number] = gradients, missing
-            if missing == 0:
+            is_last = all(
+                g is not None or not _C._is_to_be_visited(node)
+                for g, node in zip(gradients, self._nodes, strict=True)
+            )
+            if is_last:
                 del self._passes[number]
-        if missing == 0:
+        if is_last:
+            self._fn(gradients)
+        elif is_first:  # a node that is visited may make no gradient of a tensor
+            _C._at_end_of_pass(functools.partial(self._ended, number))
+
+    def _ended(self, number: int, is_complete: bool) -> None:
+        with self._lock:
+            gradients = self._passes.pop(number, None)
+        if is_complete and gradients is not None:
             self._fn(gradients)
 
 
@@ -155,6 +170,7 @@ class _WaitingForAny:
         number = _C._current_pass()
         with self._lock:
             is_first = number not in self._passes
-            self._passes.append(number)
+            if is_first:
+                self._passes.append(number)
         if is_first:
             self._fn(gradient)

@@ -390,7 +390,7 @@ class SparseTensor(Tensor):
             text += f", dtype={self.dtype}"
         text += f", layout={self.layout}"
         if self.grad_fn is not None:
-            text += f", grad_fn={self.grad_fn}"
+            text += f", grad_fn=<{self.grad_fn.name()}>"
         elif self.requires_grad:
             text += ", requires_grad=True"
         return text + ")"

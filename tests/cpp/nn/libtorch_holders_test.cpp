@@ -187,6 +187,103 @@ TEST_F(LibtorchHolders, ClassesOfOnesOwn) {
   EXPECT_TRUE(Block(nullptr).is_empty());
 }
 
+TEST_F(LibtorchHolders, HandlesLeadToTheModule) {
+  Net net;
+  ocl::nn::Linear handle = net.fc1;
+  EXPECT_EQ(handle.state_dict().size(), 2U);
+  EXPECT_EQ(handle.named_modules()[0].value().get(), net.fc1.get());
+  int calls = 0;
+  handle.register_forward_pre_hook([&](const ocl::nn::Module&, const ocl::Tensor&) {
+    ++calls;
+    return ocl::Tensor();
+  });
+  handle.register_forward_hook([&](const ocl::nn::Module&, const ocl::Tensor&, const ocl::Tensor&) {
+    ++calls;
+    return ocl::Tensor();
+  });
+  handle.register_full_backward_hook([&](const ocl::nn::Module&, const ocl::Tensor&, const ocl::Tensor&) {
+    ++calls;
+    return ocl::Tensor();
+  });
+  handle.register_state_dict_pre_hook([&](const ocl::nn::Module&, const std::string&, bool) { ++calls; });
+  handle.register_state_dict_post_hook(
+      [&](const ocl::nn::Module&, ocl::StateDict&, const std::string&) { ++calls; });
+  handle.register_load_state_dict_pre_hook(
+      [&](ocl::nn::Module&, ocl::StateDict&, const std::string&, ocl::nn::LoadReport&) { ++calls; });
+  handle.register_load_state_dict_post_hook([&](ocl::nn::Module&, ocl::nn::IncompatibleKeys&) { ++calls; });
+  EXPECT_FALSE(handle.computes_alone());
+  net.forward(ocl::ones({1, 2})).sum().backward();
+  net.fc1->operator()(ocl::ones({1, 2}, ocl::kFloat32).requires_grad_()).sum().backward();
+  const int of_calls = calls;
+  EXPECT_GE(of_calls, 3);
+  net.load_state_dict(net.state_dict());
+  EXPECT_EQ(calls, of_calls + 4);
+  handle.load_state_dict(handle.state_dict());
+  EXPECT_EQ(calls, of_calls + 8);
+  handle.replace_forward([&net](const ocl::nn::Arguments& arguments) -> ocl::nn::Value {
+    return arguments.only_tensor(net) * 0;
+  });
+  EXPECT_EQ(net.fc1(ocl::ones({1, 2})).sum().item(), 0);
+}
+
+TEST_F(LibtorchHolders, HandlesInATreeLeadToTheModule) {
+  ocl::nn::Linear fc(2, 3);
+  struct Holding : ocl::nn::Module {
+    explicit Holding(const ocl::nn::Linear& given) : layer(add<ocl::nn::Linear>("layer", given)) {}
+    ocl::nn::Child<ocl::nn::Linear> layer;
+  };
+  Holding holding(fc);
+  EXPECT_EQ(holding.parameters().size(), 2U);
+  EXPECT_EQ(holding.state_dict().size(), 2U);
+  EXPECT_TRUE(is_same(holding.layer->weight, fc->weight));
+  ocl::nn::Linear outside = *holding.layer;  // what is registered becomes a handle
+  EXPECT_EQ(holding.parameters().size(), 2U);
+  EXPECT_TRUE(is_same(holding.parameters()[0], outside->weight));
+  holding.requires_grad_(false);
+  EXPECT_FALSE(fc->weight.requires_grad());
+}
+
+TEST_F(LibtorchHolders, PartsByValueComputeTheirOwnForward) {
+  struct Twice : ocl::nn::Module {
+    ocl::Tensor forward(ocl::Tensor x) { return x * 2; }
+    std::shared_ptr<ocl::nn::Module> alike() const override { return std::make_shared<Twice>(); }
+  };
+  ocl::nn::Sequential net{Twice(), std::make_shared<Twice>()};
+  EXPECT_EQ(net->forward(ocl::ones({1})).item(), 4);
+  EXPECT_EQ(net->clone()->operator()(ocl::ones({1})).item(), 4);
+}
+
+TEST_F(LibtorchHolders, AClassThatInheritsAlikeIsRefused) {
+  struct Doubling : ocl::nn::Linear {
+    using Linear::Linear;
+    ocl::Tensor forward(const ocl::Tensor& x) override { return Linear::forward(x) * 2; }
+  };
+  expect_error<ocl::TypeError>([] { ocl::nn::Sequential net(Doubling(2, 3)); }, "override it");
+  expect_error<ocl::TypeError>([] { Doubling(2, 3).clone(); }, "override it");
+}
+
+TEST_F(LibtorchHolders, ArchivesWriteIntoParameters) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("libtorch_archives." + std::to_string(::getpid()) + ".safetensors");
+  ocl::nn::Linear saved(2, 3), read(2, 3);
+  ocl::serialize::OutputArchive out;
+  out.write("weight", saved->weight);
+  expect_error<ocl::ValueError>([&] { out.write("weight", saved->weight); }, "written already");
+  out.save_to(path);
+  ocl::serialize::InputArchive in;
+  in.load_from(path);
+  in.read("weight", read->weight);
+  EXPECT_TRUE(read->weight.equal(saved->weight));
+  EXPECT_TRUE(is_same(read->parameters()[0], read->weight) && read->weight.requires_grad());
+  ocl::Tensor fresh;
+  in.read("weight", fresh);
+  EXPECT_TRUE(fresh.equal(saved->weight));
+  EXPECT_FALSE(in.try_read("bias", fresh));
+  expect_error<ocl::ValueError>([&] { in.read("bias", fresh); }, "there is no tensor \"bias\"");
+  expect_error<ocl::ValueError>([&] { in.read("weight", read->bias); }, "has shape");
+  std::filesystem::remove(path);
+}
+
 TEST_F(LibtorchHolders, Files) {
   const auto path = std::filesystem::temp_directory_path() /
                     ("libtorch_holders." + std::to_string(::getpid()) + ".safetensors");

@@ -243,6 +243,14 @@ TEST_F(Optimizers, ASavedParameterIsFoundChanged) {
 
 TEST_F(Optimizers, WrongSettings) {
   const Tensor a = leaf({1}, {1});
+  expect_error<ValueError>(
+      [] {
+        optim::SGD({optim::OptimizerParamGroup({leaf({1}, {1})}, std::make_unique<optim::SGDOptions>(-1.0))},
+                   0.1);
+      },
+      "expected lr >= 0");
+  expect_error<ValueError>([] { optim::OptimizerParamGroup({leaf({1}, {1})}).options(); },
+                           "no options of its own");
   expect_error<ValueError>([] { optim::SGD(TensorList{}, 0.1); }, "empty parameter list");
   expect_error<ValueError>([&] { optim::SGD({a}, -1); }, "SGD: expected lr >= 0, got lr=-1");
   expect_error<ValueError>([&] { optim::SGD({a}, optim::SGDOptions(0.1).nesterov(true)); },

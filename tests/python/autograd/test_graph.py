@@ -363,3 +363,111 @@ def test_hooks_of_nodes_go_with_their_node():
     del y
     gc.collect()
     assert alive() is None
+
+
+def test_a_node_and_a_hook_that_refer_to_each_other_are_collected():
+    class Held:
+        pass
+
+    def cycle():
+        held = Held()
+        node = (ocl.rand(3, requires_grad=True) * 2).grad_fn
+        node.register_hook(lambda results, gradients: (node, held))
+        return weakref.ref(held)
+
+    alive = cycle()
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_hook_of_a_node_stops_a_gradient():
+    def run(lib):
+        x = lib.tensor([1.0, 2.0], requires_grad=True)
+        y = x.exp()
+        y.grad_fn.register_prehook(lambda gradients: (None,))
+        (y.sum() + (x * 2).sum()).backward()
+        z = x.sin()
+        z.grad_fn.register_hook(lambda results, gradients: (None,))
+        w = lib.tensor([3.0, 4.0], requires_grad=True)
+        (z * w).sum().backward()
+        return x.grad.tolist(), np.round(w.grad.tolist(), 5).tolist()
+
+    assert run(ocl) == run(torch)
+
+
+def test_a_hook_of_a_node_makes_no_gradient_out_of_none():
+    def run(lib):
+        x = lib.rand(4, requires_grad=True)
+        y, z = make_pair(lib).apply(x)
+        node = y.grad_fn
+        node.register_prehook(lambda gradients: tuple(lib.ones(4) if g is None else g for g in gradients))
+        with pytest.raises(RuntimeError, match="can't replace a None gradient"):
+            y.sum().backward()
+
+    run(ocl)
+    run(torch)
+
+
+def make_pair(lib):
+    class Pair(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first
+
+    return Pair
+
+
+def test_hooks_of_gradients_that_a_visited_node_does_not_make():
+    def run(lib):
+        x = lib.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+        a, b = x.chunk(2)
+        seen = []
+        register = lib.autograd.graph.register_multi_grad_hook
+        register((a, b), lambda grads: seen.append([g is not None for g in grads]))
+        for _ in range(2):
+            a.exp().sum().backward(retain_graph=True)
+        return seen
+
+    assert run(ocl) == run(torch) == [[True, False]] * 2
+
+
+def test_hooks_of_several_gradients_forget_a_pass_that_failed():
+    x = ocl.rand(3, requires_grad=True)
+    y = x.exp()
+    z = y.sin()
+    seen = []
+    graph.register_multi_grad_hook((z, x), seen.append)
+    hook = y.register_hook(lambda g: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        z.sum().backward(retain_graph=True)
+    hook.remove()
+    z.sum().backward()
+    assert len(seen) == 1
+    with pytest.raises(RuntimeError, match="tensor 1 does not require a gradient"):
+        graph.register_multi_grad_hook((x, ocl.ones(3)), seen.append)
+
+
+def test_checkpoints_of_packed_tensors(rng):
+    values = rng.normal(size=3)
+    found = []
+    for lib in LIBRARIES:
+        x = lib.tensor(values, requires_grad=True)
+        checkpoint = lib.utils.checkpoint.checkpoint
+        with lib.autograd.graph.save_on_cpu():
+            y = checkpoint(lambda h: (h * h).exp() * h, x * 1, use_reentrant=True)
+        y.sum().backward()
+        found.append(np.array(x.grad.tolist()))
+    np.testing.assert_allclose(*found, rtol=1e-10)
+
+
+def test_disabling_where_hooks_are_on():
+    for lib in LIBRARIES:
+        module = lib.autograd.graph
+        with module.save_on_cpu(), pytest.raises(RuntimeError, match="not here"):
+            with module.disable_saved_tensors_hooks("not here"):
+                pass

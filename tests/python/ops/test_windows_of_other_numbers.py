@@ -135,6 +135,15 @@ def test_padding_by_a_word_and_no_batch(rng):
         compare(lambda lib, x, w, p=padding: lib.nn.functional.conv2d(x, w, padding=p), x, weight)
 
 
+def test_convolutions_of_nothing():
+    weight = np.ones((5, 4, 2, 2), "int64")
+    for n in ("conv2d", "conv_transpose2d"):
+        kernel = weight if n == "conv2d" else weight.swapaxes(0, 1)
+        compare(
+            lambda lib, x, w, n=n: getattr(lib.nn.functional, n)(x, w), np.ones((0, 4, 6, 6), "int64"), kernel
+        )
+
+
 def complex_numbers(rng, *shape):
     return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(np.complex128)
 
@@ -185,6 +194,8 @@ def test_poisson_loss_of_whole_numbers(rng, dtype):
     [
         (lambda x: F.max_pool2d(x.bool(), 2), "max_pool2d: expected a dtype of real numbers, got bool"),
         (lambda x: F.max_pool2d(x.to(ocl.complex64), 2), "max_pool2d: not implemented for complex numbers"),
+        (lambda x: F.adaptive_max_pool2d(x.int(), 2), "adaptive_max_pool2d: expected a floating dtype"),
+        (lambda x: F.adaptive_avg_pool2d(x.long(), 2), "adaptive_avg_pool2d: expected a floating dtype"),
         (lambda x: F.avg_pool2d(x.int(), 2), "avg_pool2d: expected a floating dtype, got int32"),
         (lambda x: F.conv2d(x.bool(), x.bool()), "conv2d: expected a floating dtype, got bool"),
         (lambda x: F.conv2d(x.int(), x.long()), "conv2d: input is int32 but weight is int64"),

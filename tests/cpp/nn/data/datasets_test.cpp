@@ -87,9 +87,18 @@ TEST_F(Datasets, ExamplesThatNobodyStacks) {
     EXPECT_EQ(batch[0].data.sizes(), (ocl::Dims{2}));
   }
   EXPECT_EQ(sizes, (std::vector<std::size_t>{2, 2, 1}));
-  for (auto& batch : *make_data_loader<samplers::SequentialSampler>(
-           datasets::TensorDataset(ocl::arange(4.0).view({4, 1})), 4))
-    EXPECT_EQ(batch[3].data.item(), 3);
+  auto rows = make_data_loader<samplers::SequentialSampler>(
+      datasets::TensorDataset(ocl::arange(4.0).view({4, 1})), 4);
+  for (auto& batch : *rows) EXPECT_EQ(batch[3].data.item(), 3);
+}
+
+TEST_F(Datasets, SamplersOfFewerExamples) {
+  auto loader = make_data_loader(Numbers(), samplers::RandomSampler(3), DataLoaderOptions(2));
+  std::size_t count = 0;
+  for (auto& batch : *loader) count += batch.size();
+  EXPECT_EQ(count, 3U);
+  expect_error<dlprim::ValueError>([] { make_data_loader(Numbers(), samplers::SequentialSampler(6), 2); },
+                                   "a sampler of 6 examples for a dataset of 5");
 }
 
 TEST_F(Datasets, Transforms) {
@@ -159,8 +168,8 @@ TEST_F(Datasets, Mnist) {
   EXPECT_EQ(at_once.data.sizes(), (ocl::Dims{3, 1, 28, 28}));
   EXPECT_TRUE(at_once.data.equal(one_by_one.data) && at_once.target.equal(one_by_one.target));
   std::int64_t labels = 0;
-  for (auto& batch : *make_data_loader(std::move(stacked), 6))
-    labels += batch.target.sum().item<std::int64_t>();
+  auto loader = make_data_loader(std::move(stacked), 6);
+  for (auto& batch : *loader) labels += batch.target.sum().item<std::int64_t>();
   EXPECT_EQ(labels, 90);
   std::filesystem::remove_all(folder);
 }
