@@ -152,7 +152,7 @@ class Module {
   void replace_forward(Forward forward);
   /** The forward of a class that overrides none of Module's (holder.h): what calls compute. */
   using OwnForward = Value (*)(Module& module, const Arguments& arguments);
-  void set_own_forward(OwnForward forward) { own_forward_ = forward; }
+  void set_own_forward(OwnForward own) { own_forward_ = own; }
   /** Whether calls are what the class computes and nothing else: without hooks, not replaced. */
   bool computes_alone() const;
 

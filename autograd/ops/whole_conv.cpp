@@ -1,8 +1,8 @@
 #include "autograd/ops/whole_conv.h"
 
 #include "autograd/ops/linalg.h"
-#include "autograd/ops/operators.h"
 #include "autograd/ops/pad.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"

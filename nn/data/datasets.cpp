@@ -1,6 +1,7 @@
 #include "nn/data/datasets.h"
 
 #include "autograd/ops/join.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/tensor/creation.h"
 #include "nn/data/mnist.h"
 

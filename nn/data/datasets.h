@@ -139,13 +139,13 @@ namespace samplers {
 struct SequentialSampler {
   static constexpr bool shuffles = false;
   SequentialSampler() = default;
-  explicit SequentialSampler(std::size_t size) : size(size) {}
+  explicit SequentialSampler(std::size_t count) : size(count) {}
   optional<std::size_t> size;
 };
 struct RandomSampler {
   static constexpr bool shuffles = true;
   RandomSampler() = default;
-  explicit RandomSampler(std::size_t size) : size(size) {}
+  explicit RandomSampler(std::size_t count) : size(count) {}
   optional<std::size_t> size;
 };
 }  // namespace samplers

@@ -1,6 +1,7 @@
 #include "nn/data/example_transforms.h"
 
 #include "autograd/ops/join.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/tensor/creation.h"
 
 namespace ocl::data::transforms {
