@@ -27,7 +27,7 @@ std::uint64_t current_pass();
 /** Whether that pass visits the node now or later. */
 bool is_to_be_visited(Node& node);
 /** Calls `end` when the pass of this thread ends, with whether it came to its end or an error stopped it.
- * What it throws in the latter case is lost. Throws AutogradError outside of a pass. */
+ * An error of `end` is lost in the latter case. Throws AutogradError outside of a pass. */
 void at_end_of_pass(std::function<void(bool is_complete)> end);
 
 }  // namespace ocl

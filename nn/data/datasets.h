@@ -221,7 +221,7 @@ template <class D>
 class StatelessDataLoader {
  public:
   using BatchType = typename D::BatchType;
-  /** Of the first `size` examples, or of all. Throws ValueError for a dataset of no size, or of a smaller
+  /** It loads the first `size` examples, or all. Throws ValueError for a dataset of no size, or of a smaller
    * one. */
   StatelessDataLoader(D dataset, const DataLoaderOptions& options, optional<std::size_t> size = {})
       : loader_{size_of(dataset, size), making(std::move(dataset)), options},
