@@ -60,14 +60,15 @@ class Layer : public Holder<Derived, Base> {
 
   /** The options as they are now. */
   Options options() const {
-    if (this->is_handle()) return (*this)->options();
+    if (const auto other = this->elsewhere()) return as_kind<Layer>(*other, "the module").options();
     const std::lock_guard locked(this->mutex());
     return options_;
   }
   /** Calls `change(options)`: `conv.change_options([](auto& o) { o.stride(2); })`. */
   template <class Change>
   void change_options(const Change& change) {
-    if (this->is_handle()) return (*this)->change_options(change);
+    if (const auto other = this->elsewhere())
+      return as_kind<Layer>(*other, "the module").change_options(change);
     const std::lock_guard locked(this->mutex());
     change(options_);
   }

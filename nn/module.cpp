@@ -79,6 +79,10 @@ std::shared_ptr<Module> module_at(const ChildSlot& place) {
   return found;
 }
 
+void refuse_kind(const std::string& user, const Module& module) {
+  throw TypeError(concat(user, " is of another kind now: a ", module.name()));
+}
+
 void Module::stand_for(std::shared_ptr<ChildSlot> place) const {
   place_ = place ? std::move(place) : std::make_shared<ChildSlot>(std::shared_ptr<Module>());
   is_handle_.store(true, std::memory_order_release);

@@ -433,12 +433,23 @@ class Module {
 /** Throws ValueError where there is none. */
 std::shared_ptr<Module> module_at(const ChildSlot& place);
 
+/** Throws TypeError: the module is not of the kind that its user holds, "the submodule 'fc'" say. */
+[[noreturn]] void refuse_kind(const std::string& user, const Module& module);
+
+/** The module that stands under a name as the class that its user has. Throws TypeError. */
+template <class M>
+M& as_kind(Module& module, const char* user) {
+  M* found = dynamic_cast<M*>(&module);
+  if (!found) refuse_kind(user, module);
+  return *found;
+}
+
 template <class M>
 std::shared_ptr<M> Child<M>::get() const {
-  std::shared_ptr<M> wanted = std::dynamic_pointer_cast<M>(module());
-  dlprim::require<TypeError>(wanted != nullptr, "the submodule '", slot_->name(),
-                             "' is of another kind now: a ", module()->name());
-  return wanted;
+  std::shared_ptr<Module> found = module();
+  M* wanted = dynamic_cast<M*>(found.get());
+  if (!wanted) refuse_kind("the submodule '" + slot_->name() + "'", *found);
+  return {std::move(found), wanted};
 }
 
 template <class M>
@@ -455,14 +466,6 @@ template <class M>
 std::shared_ptr<Module> Child<M>::module() const {
   if (!slot_) return module_at(ChildSlot(std::shared_ptr<Module>()));
   return module_at(*slot_);
-}
-
-/** The module that stands under a name as the class that its member has. Throws TypeError. */
-template <class M>
-M& as_kind(Module& module, const char* kind) {
-  M* found = module.as<M>();
-  dlprim::require<TypeError>(found, "expected ", kind, ", and a ", module.name(), " is registered there");
-  return *found;
 }
 
 }  // namespace nn

@@ -12,7 +12,7 @@ class Loss : public Module {
  public:
   virtual Tensor forward(const Tensor& input, const Tensor& target) = 0;
   Tensor operator()(const Tensor& input, const Tensor& target) {
-    if (const auto other = elsewhere()) return as_kind<Loss>(*other, "a loss").forward(input, target);
+    if (const auto other = elsewhere()) return as_kind<Loss>(*other, "the loss").forward(input, target);
     return forward(input, target);
   }
   using Module::forward;

@@ -15,7 +15,7 @@ Value OfSeveralInputs::call(const Arguments& arguments) {
 
 Tensor OfSeveralInputs::operator()(const Tensor& first, const Tensor& second, const Tensor& third) {
   if (const auto other = elsewhere())
-    return as_kind<OfSeveralInputs>(*other, "a module of several tensors")(first, second, third);
+    return as_kind<OfSeveralInputs>(*other, "the module of several tensors")(first, second, third);
   Arguments arguments{{first, second}, {}};
   if (third.defined()) arguments.positional.emplace_back(third);
   return (*this)(arguments).tensor("the output of " + name());

@@ -31,7 +31,7 @@ struct GroupOptions : Options {
   /** A setting that the optimizer does not know: what a schedule notes. */
   void add(const char* name, Value value) { Options::set(name, std::move(value)); }
   /** A copy of the same class: SGDOptions of an SGD's group. */
-  virtual std::shared_ptr<GroupOptions> clone() const { return std::make_shared<GroupOptions>(*this); }
+  virtual std::unique_ptr<GroupOptions> clone() const { return std::make_unique<GroupOptions>(*this); }
 };
 
 /** Parameters for a constructor, and the settings that are their own (torch::optim::OptimizerParamGroup):
@@ -233,25 +233,27 @@ class LineSearchOptimizer : public Optimizer {
 #define REFUSED(option)
 #define FIXED(option, value)
 #define KEYWORD_ONLY
-#define OPTIMIZER(Name, Base, documentation, settings)                                                      \
-  /** Settings of Name by name; the defaults are torch's. */                                                \
-  class Name##Options : public GroupOptions {                                                               \
-   public:                                                                                                  \
-    Name##Options() : GroupOptions(dlprim::defaults_of(dlprim::optimizer_rule(#Name).options)) {}           \
-    Name##Options(double rate) : Name##Options() { GroupOptions::set("lr", rate); }                         \
-    std::shared_ptr<GroupOptions> clone() const override { return std::make_shared<Name##Options>(*this); } \
-    settings                                                                                                \
-  };                                                                                                        \
-  class Name : public Base {                                                                                \
-   public:                                                                                                  \
-    explicit Name(const TensorList& parameters, const Name##Options& given = {})                            \
-        : Name(ParamGroups{OptimizerParamGroup(parameters)}, given) {}                                      \
-    explicit Name(const ParamGroups& groups, const Name##Options& given = {})                               \
-        : Name(dlprim::optimizer_rule(#Name), groups, given) {}                                             \
-                                                                                                            \
-   protected:                                                                                               \
-    Name(const OptimizerRule& rule, const ParamGroups& groups, const GroupOptions& given)                   \
-        : Base(rule, groups, given) {}                                                                      \
+#define OPTIMIZER(Name, Base, documentation, settings)                                            \
+  /** Settings of Name by name; the defaults are torch's. */                                      \
+  class Name##Options : public GroupOptions {                                                     \
+   public:                                                                                        \
+    Name##Options() : GroupOptions(dlprim::defaults_of(dlprim::optimizer_rule(#Name).options)) {} \
+    Name##Options(double rate) : Name##Options() { GroupOptions::set("lr", rate); }               \
+    std::unique_ptr<GroupOptions> clone() const override {                                        \
+      return std::unique_ptr<GroupOptions>(new Name##Options(*this));                             \
+    }                                                                                             \
+    settings                                                                                      \
+  };                                                                                              \
+  class Name : public Base {                                                                      \
+   public:                                                                                        \
+    explicit Name(const TensorList& parameters, const Name##Options& given = {})                  \
+        : Name(ParamGroups{OptimizerParamGroup(parameters)}, given) {}                            \
+    explicit Name(const ParamGroups& groups, const Name##Options& given = {})                     \
+        : Name(dlprim::optimizer_rule(#Name), groups, given) {}                                   \
+                                                                                                  \
+   protected:                                                                                     \
+    Name(const OptimizerRule& rule, const ParamGroups& groups, const GroupOptions& given)         \
+        : Base(rule, groups, given) {}                                                            \
   };
 #include "dlprim/ops/optim/optimizers.def"
 #undef SETTER
