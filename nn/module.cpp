@@ -80,7 +80,7 @@ std::shared_ptr<Module> module_at(const ChildSlot& place) {
 }
 
 void refuse_kind(const std::string& user, const Module& module) {
-  throw TypeError(concat(user, " is of another kind now: a ", module.name()));
+  throw TypeError(dlprim::concat(user, " is of another kind now: a ", module.name()));
 }
 
 void Module::stand_for(std::shared_ptr<ChildSlot> place) const {
