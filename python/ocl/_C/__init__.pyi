@@ -3498,6 +3498,8 @@ class Generator:
         """
         Goes on where get_state was called.
         """
+def _at_end_of_pass(arg0: typing.Any) -> None:
+    ...
 def _autocast_mode() -> tuple[bool, numpy.dtype[typing.Any], bool]:
     ...
 def _bar_implementation(device: device, family: str, implementation: str, reason: str) -> None:
