@@ -82,6 +82,9 @@ FAMILIES = [
     ("xception", "xception", 64),
     ("xcit", "xcit_nano_12_p8_224", 64),
 ]
+# Where the usual one puts a number beside a ReLU's kink: of -1e-8 either side is right in float32.
+SEEDS = {"swiftformer": 2}
+
 QUICK = "efficientvit_msra ghostnet pvt_v2 regnet".split()
 
 
@@ -103,7 +106,7 @@ def test_gives_the_numbers_of_pytorch(file, name, side):
     ours = getattr(timm.load(ocl, file), name)(num_classes=10).eval()
     assert [key for key, _ in ours.named_parameters()] == [key for key, _ in theirs.named_parameters()]
     ours.load_state_dict({key: ocl.tensor(value.numpy()) for key, value in theirs.state_dict().items()})
-    x = np.random.default_rng(1).standard_normal((2, 3, side, side)).astype(np.float32)
+    x = np.random.default_rng(SEEDS.get(file, 1)).standard_normal((2, 3, side, side)).astype(np.float32)
     truth = copy.deepcopy(theirs).double()
     outputs, gradients = [], []
     for net, given in (ours, ocl.tensor(x)), (theirs, torch.tensor(x)), (truth, torch.tensor(x).double()):
