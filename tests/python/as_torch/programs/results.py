@@ -4,6 +4,12 @@ import numpy as np
 import torch
 
 
+def drawn_picture(side, flags):
+    """Two pictures, drawn by the number behind "--seed=" among the flags."""
+    (seed,) = [int(flag.removeprefix("--seed=")) for flag in flags if flag.startswith("--seed=")]
+    return np.random.default_rng(seed).standard_normal((2, 3, side, side)).astype(np.float32)
+
+
 def write_results(net, x, path, flags):
     """Writes them in float32, with "--double" among the flags in float64 too, and says that it is done."""
     found = {}

@@ -1,6 +1,6 @@
 """Nets of torchvision, imported as its package: results and gradients.
 
-python torchvision_nets.py NET SIDE OUT.npz [--double]
+python torchvision_nets.py NET SIDE OUT.npz --seed=N [--double]
 Weights are drawn by their names and shapes, so that every library has the same.
 """
 
@@ -13,7 +13,7 @@ import torchvision_first  # noqa: F401  (before torchvision)
 
 # isort: split
 import torchvision
-from results import write_results
+from results import drawn_picture, write_results
 
 OPTIONS = {
     "googlenet": {"init_weights": False},
@@ -42,8 +42,7 @@ def main(name, side, path, *flags):
         for key, value in net.state_dict().items():
             if value.is_floating_point() and "relative_coords_table" not in key:
                 value.copy_(torch.from_numpy(drawn(key, tuple(value.shape))))
-    x = np.random.default_rng(1).standard_normal((2, 3, int(side), int(side))).astype(np.float32)
-    write_results(net, x, path, flags)
+    write_results(net, drawn_picture(int(side), flags), path, flags)
 
 
 if __name__ == "__main__":

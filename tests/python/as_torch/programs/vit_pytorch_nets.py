@@ -1,4 +1,4 @@
-"""Nets of vit-pytorch, imported as its package: python vit_pytorch_nets.py NET OUT.npz [--double]"""
+"""Nets of vit-pytorch, imported as its package: python vit_pytorch_nets.py NET OUT.npz --seed=N [--double]"""
 
 import sys
 import zlib
@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import torch
 import torchvision_first  # noqa: F401  (before torchvision, which vit_pytorch imports)
-from results import write_results
+from results import drawn_picture, write_results
 from vit_pytorch import ViT
 from vit_pytorch.cct import CCT
 
@@ -33,8 +33,7 @@ def main(name, path, *flags):
             shift = 1.0 if key.endswith("norm.weight") else 0.0
             made = numbers / np.sqrt(np.prod(value.shape[1:])) if is_matrix else shift + 0.1 * numbers
             value.copy_(torch.from_numpy(made.astype(np.float32)))
-    x = np.random.default_rng(1).standard_normal((2, 3, 32, 32)).astype(np.float32)
-    write_results(net, x, path, flags)
+    write_results(net, drawn_picture(32, flags), path, flags)
 
 
 if __name__ == "__main__":
