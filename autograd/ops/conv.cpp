@@ -36,6 +36,14 @@ WholeGeometry whole(const ConvGeometry<N>& g) {
   return {numbers(g.stride), numbers(g.padding), numbers(g.dilation), g.groups};
 }
 
+/** `y` [N, O, sizes…] and a bias [O], which may be undefined. */
+Tensor with_bias(const Tensor& y, const Tensor& bias) {
+  if (!bias.defined()) return y;
+  std::vector<std::int64_t> column(static_cast<std::size_t>(y.dim()) - 1, 1);
+  column[0] = y.size(1);
+  return add(y, reshape(bias, column));
+}
+
 void check_arguments(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
                      std::int64_t out_channels) {
   if (!is_whole(x.dtype())) dlprim::require_floating(x.dtype(), *x.device(), op);
@@ -161,25 +169,23 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   const Dims shape = Convolutions<N>::output_shape(x.shape(), weight.shape(), geometry);
   check_arguments(Convolutions<N>::op, x, weight, bias, weight.size(0));
   if (x.size(1) == 0) return convolve_no_channels(ConvNodes<N>::forward, x, weight, bias, shape);
-  if (is_whole(x.dtype())) return convolved_whole(x, weight, bias, whole(geometry), shape);
+  if (is_whole(x.dtype())) return with_bias(convolved_whole(x, weight, whole(geometry), shape), bias);
   const Tensor y =
       convolved(contiguous(x), contiguous(weight), bias.defined() ? contiguous(bias) : bias, geometry);
   return in_format(y, result_format(x, weight));
 }
 
 /** `convolution(input, weight)` of complex numbers, by their parts, and the bias [O]. */
-template <std::size_t N, class Convolution>
+template <class Convolution>
 Tensor convolve_parts(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
                       const Convolution& convolution) {
   require<TypeError>(x.dtype() == weight.dtype(), op, ": input is ", name(x.dtype()), " but weight is ",
                      name(weight.dtype()));
   const Tensor y = of_parts(x, weight, convolution);
-  if (!bias.defined()) return y;
-  require(bias.shape() == Dims{y.size(1)}, op, ": expected bias of shape [", y.size(1), "], got ",
-          bias.shape());
-  std::vector<std::int64_t> column(N + 1, 1);
-  column[0] = y.size(1);
-  return add(y, reshape(bias, column));
+  if (bias.defined())
+    require(bias.shape() == Dims{y.size(1)}, op, ": expected bias of shape [", y.size(1), "], got ",
+            bias.shape());
+  return with_bias(y, bias);
 }
 
 /** Margins of as many zeros behind each of the last dimensions, as pad takes them. */
@@ -220,7 +226,7 @@ template <std::size_t N>
 Tensor convolve_batch(const Tensor& x, const Tensor& weight, const Tensor& bias, const EachDim<N>& stride,
                       const PaddingOf<N>& padding, const EachDim<N>& dilation, std::int64_t groups) {
   if (x.is_complex())
-    return convolve_parts<N>(Convolutions<N>::op, x, weight, bias, [&](const Tensor& a, const Tensor& b) {
+    return convolve_parts(Convolutions<N>::op, x, weight, bias, [&](const Tensor& a, const Tensor& b) {
       return convolve_batch<N>(a, b, {}, stride, padding, dilation, groups);
     });
   ConvGeometry<N> geometry;
@@ -246,7 +252,7 @@ Tensor convolve_batch_back(const Tensor& x, const Tensor& weight, const Tensor& 
                            const EachDim<N>& output_padding, std::int64_t groups,
                            const EachDim<N>& dilation) {
   if (x.is_complex())
-    return convolve_parts<N>(
+    return convolve_parts(
         Convolutions<N>::transposed_op, x, weight, bias, [&](const Tensor& a, const Tensor& b) {
           return convolve_batch_back<N>(a, b, {}, stride, padding, output_padding, groups, dilation);
         });
@@ -258,14 +264,11 @@ Tensor convolve_batch_back(const Tensor& x, const Tensor& weight, const Tensor& 
   const Dims shape =
       Convolutions<N>::transposed_output_shape(x.shape(), weight.shape(), geometry, output_padding.values);
   check_arguments(Convolutions<N>::transposed_op, x, weight, bias, shape[1]);
-  if (is_whole(x.dtype())) return convolved_back_whole(x, weight, bias, whole(geometry), shape);
+  if (is_whole(x.dtype())) return with_bias(convolved_back_whole(x, weight, whole(geometry), shape), bias);
   const Tensor input = with_zeros_behind(x, geometry, output_padding);
   const Tensor y = in_format(convolved_back(contiguous(input), contiguous(weight), geometry, shape),
                              result_format(input, weight));
-  if (!bias.defined()) return y;
-  std::vector<std::int64_t> column(N + 1, 1);
-  column[0] = shape[1];
-  return add(y, reshape(bias, column));
+  return with_bias(y, bias);
 }
 
 /** A weight or input of one spatial dimension as one of two, the first of size 1. */

@@ -40,17 +40,9 @@ std::vector<std::int64_t> both_sides(const std::vector<std::int64_t>& padding) {
   return margins;
 }
 
-Tensor with_bias(const Tensor& y, const Tensor& bias) {
-  if (!bias.defined()) return y;
-  std::vector<std::int64_t> column(static_cast<std::size_t>(y.dim()) - 1, 1);
-  column[0] = y.size(1);
-  return y + reshape(bias, column);
-}
-
 }  // namespace
 
-Tensor convolved_whole(const Tensor& x, const Tensor& weight, const Tensor& bias, const WholeGeometry& g,
-                       const Dims& shape) {
+Tensor convolved_whole(const Tensor& x, const Tensor& weight, const WholeGeometry& g, const Dims& shape) {
   if (dlprim::product(shape) == 0) return zeros(shape.vector(), x.dtype(), x.device());
   const std::vector<std::int64_t> kernel = spatial(weight.shape()), out = spatial(shape);
   const std::int64_t n = shape[0], in = weight.size(1), each = shape[1] / g.groups;
@@ -61,10 +53,10 @@ Tensor convolved_whole(const Tensor& x, const Tensor& weight, const Tensor& bias
     const Tensor met = met_by(place_of_tap(tap, kernel), padded, g, out);
     sum += matmul(select(taps, 3, tap), reshape(met, {n, g.groups, in, -1}));
   }
-  return with_bias(reshape(sum, shape.vector()), bias);
+  return reshape(sum, shape.vector());
 }
 
-Tensor convolved_back_whole(const Tensor& x, const Tensor& weight, const Tensor& bias, const WholeGeometry& g,
+Tensor convolved_back_whole(const Tensor& x, const Tensor& weight, const WholeGeometry& g,
                             const Dims& shape) {
   if (dlprim::product(shape) == 0) return zeros(shape.vector(), x.dtype(), x.device());
   const std::vector<std::int64_t> kernel = spatial(weight.shape()), sizes = spatial(x.shape());
@@ -82,7 +74,7 @@ Tensor convolved_back_whole(const Tensor& x, const Tensor& weight, const Tensor&
     const int d = static_cast<int>(i) + 2;
     y = narrow(y, d, g.padding[i], shape[d]);
   }
-  return with_bias(contiguous(y), bias);
+  return contiguous(y);
 }
 
 }  // namespace ocl

@@ -14,11 +14,11 @@ struct WholeGeometry {
 
 /** A convolution of whole numbers, which have no gradients: a product of matrices for each tap of the kernel.
  * Numbers wrap around as PyTorch's. x [N, C, sizes…], weight [O, C / groups, kernel…] -> `shape`. */
-Tensor convolved_whole(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                       const WholeGeometry& geometry, const Dims& shape);
+Tensor convolved_whole(const Tensor& x, const Tensor& weight, const WholeGeometry& geometry,
+                       const Dims& shape);
 
 /** A transposed one. x [N, C, sizes…], weight [C, O / groups, kernel…] -> `shape`. */
-Tensor convolved_back_whole(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                            const WholeGeometry& geometry, const Dims& shape);
+Tensor convolved_back_whole(const Tensor& x, const Tensor& weight, const WholeGeometry& geometry,
+                            const Dims& shape);
 
 }  // namespace ocl

@@ -169,9 +169,10 @@ class Pass {
       if (!runs(node)) return;
       const bool may_have_hooks = any_node_has_hooks();
       if (may_have_hooks) call_node_hooks_before(node, arrived);
-      const bool is_any =
-          std::any_of(arrived.begin(), arrived.end(), [](const Tensor& g) { return g.defined(); });
-      if (is_any) {
+      const auto is_any = [&] {  // hooks may have taken all gradients away
+        return std::any_of(arrived.begin(), arrived.end(), [](const Tensor& g) { return g.defined(); });
+      };
+      if (!may_have_hooks || is_any()) {
         results = run(node, arrived);
         check_gradients(node, results);
       } else {

@@ -187,7 +187,7 @@ class PythonHooks final : public ocl::SavedTensorHooks {
 
 void bind_saved_tensor_hooks(py::module_& m) {
   m.def("_push_saved_tensor_hooks", [](const py::object& pack, const py::object& unpack) {
-    ocl::push_saved_tensor_hooks(pack.is_none() ? nullptr : std::make_shared<PythonHooks>(pack, unpack));
+    ocl::push_saved_tensor_hooks(std::make_shared<PythonHooks>(pack, unpack));
   });
   m.def("_pop_saved_tensor_hooks", &ocl::pop_saved_tensor_hooks);
   m.def("_packs_saved_tensors", &ocl::packs_saved_tensors);
