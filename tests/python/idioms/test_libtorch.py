@@ -25,7 +25,7 @@ FEWEST = 55
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with ten digits in the files of MNIST's test set, as far as the idioms read them."""
+    """A folder with MNIST's test set, of made pictures."""
     pixels = bytes((7 * i) % 256 for i in range(10_000 * 28 * 28))
     images = struct.pack(">4i", 0x803, 10_000, 28, 28) + pixels
     labels = struct.pack(">2i", 0x801, 10_000) + bytes(i % 10 for i in range(10_000))
