@@ -431,8 +431,11 @@ Tensor cross(const Tensor& a, const Tensor& b, std::optional<std::int64_t> dim) 
   require(a.size(d) == 3 && b.size(d) == 3, "cross: inputs dimension ", d, " must have length 3, got ",
           a.size(d), " and ", b.size(d));
   const Tensor x = in_compute_dtype(expand(a, shape)), y = in_compute_dtype(expand(b, shape));
-  const Tensor result = roll(x, {-1}, {d}) * roll(y, {-2}, {d}) - roll(x, {-2}, {d}) * roll(y, {-1}, {d});
-  return to(result, a.dtype());
+  const TensorList xs = unbind(x, d), ys = unbind(y, d);
+  TensorList parts;
+  for (const auto& [i, j] : {std::pair<std::size_t, std::size_t>{1, 2}, {2, 0}, {0, 1}})
+    parts.push_back(xs[i] * ys[j] - xs[j] * ys[i]);
+  return to(stack(parts, d), a.dtype());
 }
 
 Tensor renorm(const Tensor& a, const Scalar& p, std::int64_t dim, const Scalar& maxnorm) {

@@ -39,8 +39,15 @@ INLINED bool float_equal(float a, float b) {
 #define float_equal(a, b) ((a) == (b))
 #endif
 INLINED bool EQUAL(T a, T b) { return sizeof(T) == 8 ? a == b : float_equal(a, b); }
-INLINED T MAXIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmax(a, b); }
-INLINED T MINIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmin(a, b); }
+// NaN wins. A plain comparison takes the second where one is NaN; PoCL calls a function for fmax and fmin.
+INLINED T MAXIMUM(T a, T b) {
+  const T larger = a > b ? a : b;
+  return a == a ? larger : a;
+}
+INLINED T MINIMUM(T a, T b) {
+  const T smaller = a < b ? a : b;
+  return a == a ? smaller : a;
+}
 INLINED T CLAMP(T a, T low, T high) { return MINIMUM(MAXIMUM(a, low), high); }
 
 INLINED T SIGMOID(T a) SIGMOID_BODY(T, EXP)
@@ -138,10 +145,10 @@ static T HURWITZ_ZETA(T s, T a) {
   if (a <= 0 && a == floor(a)) return INFINITY;
   const T furthest = sizeof(T) == 4 ? (T)-1e3f : (T)-1e5;  // what lies beyond adds less than is rounded
   if (a < furthest) a = furthest + (a - floor(a));
-  T sum = pow(a, -s), term = 0;
+  T sum = POW(a, -s), term = 0;
   for (int step = 0; step < 9 || a <= 9; ++step) {
     a += 1;
-    term = pow(a, -s);
+    term = POW(a, -s);
     sum += term;
     if (fabs(term) < eps * fabs(sum)) return sum;
   }

@@ -5,6 +5,7 @@
 //   FLAT, STRIDED   the kernels' names: for tensors that are one contiguous range each, and for any others
 //   OPERANDS        number of tensors of the largest variant, inputs first
 //   PER_ITEM        elements that an item takes in shape simt
+//   ROW_STEPS       two bits a tensor, in shape cpu: RowStep of pointwise_source.h
 //   ROUNDED         what a stored value is when it is read again
 //   PARAMETERS      kernel parameters: the tensors, then numbers
 //   VARIANTS(AT)    the cases of a switch, one for each variant; AT(k) is the index into the k-th tensor
@@ -77,7 +78,10 @@ typedef struct {
 
 #if SHAPE_CPU
 
-#define STRIDED_AT(k) (at[k] + i * layout.stride[(k) * MAX_RANK])
+// A compiler makes vectors of rows whose steps it knows, or finds to be 1.
+#define ROW_STEP(k) (ROW_STEPS >> 2 * (k) & 3)
+#define STRIDED_AT(k) \
+  (at[k] + (ROW_STEP(k) == 1 ? 0 : ROW_STEP(k) == 2 ? -i : i * layout.stride[(k) * MAX_RANK]))
 
 #define FOR_OPERANDS _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k)
 

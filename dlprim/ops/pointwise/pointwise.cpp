@@ -115,6 +115,20 @@ struct Walk {
       }
     layout = elementwise_layout(shape, strides);
   }
+
+  /** What a CPU's kernel is made for (RowStep): where rows are long, and nothing but single elements and
+   * backward rows keeps its compiler from making vectors. */
+  unsigned row_steps() const {
+    constexpr std::int64_t long_row = 32;
+    if (layout.sizes.empty() || layout.sizes.back() < long_row) return 0;
+    unsigned steps = 0;
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      const std::int64_t step = layout.strides[k].back();
+      if (step < -1 || step > 1) return 0;
+      if (step != 1) steps |= row_step(step == 0 ? RowStep::none : RowStep::backwards, slots[k]);
+    }
+    return steps;
+  }
 };
 
 DeviceCheck divisor_check(const PointwiseProgram& program) {
@@ -146,17 +160,20 @@ void launch_now(Queue& queue, const PointwiseCall& call) {
   const bool wide_index = (walk && !walk->layout.fits_32_bits()) ||
                           product(shape) > max_kernel_int - elements_per_item * MAX_GROUP;
   const DeviceInfo& device = queue.device().info();
-  Kernel& kernel =
-      program.handle(variant.dtype, wide_index, flat).get(queue.device().index(), [&]() -> Kernel& {
-        return queue.device().programs().generated_kernel(
-            concat("pointwise ", program.name(), " ", program.group(variant.dtype), wide_index ? " 64" : ""),
-            concat(program.name(), flat ? "_flat" : "_strided").c_str(),
-            real_dtype(variant.dtype) == DType::float64 ? "" : " -cl-single-precision-constant",
-            [&] { return pointwise_source(program, variant.dtype, wide_index, device.fp64); });
-      });
+  const bool cpu = device.runs_cpu_kernels();
+  const unsigned row_steps = cpu && !flat ? walk->row_steps() : 0;
+  const auto find = [&]() -> Kernel& {
+    return queue.device().programs().generated_kernel(
+        concat("pointwise ", program.name(), " ", program.group(variant.dtype), wide_index ? " 64" : "",
+               row_steps ? concat(" rows ", row_steps) : ""),
+        concat(program.name(), flat ? "_flat" : "_strided").c_str(),
+        real_dtype(variant.dtype) == DType::float64 ? "" : " -cl-single-precision-constant",
+        [&] { return pointwise_source(program, variant.dtype, wide_index, row_steps, device.fp64); });
+  };
+  KernelHandle* const handle = program.handle(variant.dtype, wide_index, flat, row_steps);
+  Kernel& kernel = handle ? handle->get(queue.device().index(), find) : find();
 
   const std::int64_t numel = product(shape);
-  const bool cpu = device.runs_cpu_kernels();
   const Chunks chunks = cpu ? cpu_chunks(numel, device.compute_units) : Chunks{numel, 1};
   const Range range = cpu ? Range::groups(1, chunks.count)
                           : Range::linear(ceil_div(numel, elements_per_item),

@@ -119,7 +119,7 @@ bool checks_divisors(const PointwiseProgram& program, DType dtype) {
 }
 
 std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index,
-                             bool has_float64) {
+                             unsigned row_steps, bool has_float64) {
   const PointwiseSlots& slots = program.slots();
   std::string variants;
   for (const DType served : served_with(program, dtype))
@@ -136,7 +136,7 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool 
       is_complex(dtype) ? expanded_source("ops/pointwise/complex.cl") + "#undef T\n#define T C\n" : "",
       "\n#define FLAT ", program.name(), "_flat\n#define STRIDED ", program.name(),
       "_strided\n#define OPERANDS ", slots.inputs + slots.outputs, "\n#define PER_ITEM ", elements_per_item,
-      "\n#define ROUNDED ROUNDED_", name(dtype), "\n#define PARAMETERS ",
+      "\n#define ROW_STEPS ", row_steps, "\n#define ROUNDED ROUNDED_", name(dtype), "\n#define PARAMETERS ",
       checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots), "\n#define VARIANTS(AT) ",
       variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
 }

@@ -29,7 +29,16 @@ bool checks_divisors(const PointwiseProgram& program, DType dtype);
 /** Elements that a work item takes in shape simt. */
 constexpr int elements_per_item = 4;
 
+/** How the elements of a row lie in a tensor, where kernels are made for that. */
+enum class RowStep : unsigned { any, none, backwards };
+
+/** The steps of a program's tensors: two bits a slot. */
+constexpr unsigned row_step(RowStep step, std::size_t slot) {
+  return static_cast<unsigned>(step) << 2 * slot;
+}
+
 /** The OpenCL C of the program that serves `dtype`, with the kernels `<name>_flat` and `<name>_strided`. */
-std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index, bool has_float64);
+std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index,
+                             unsigned row_steps, bool has_float64);
 
 }  // namespace dlprim

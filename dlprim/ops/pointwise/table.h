@@ -100,9 +100,12 @@ class PointwiseProgram {
   bool serves_all_integers(DType dtype) const { return !only_ && is_integral(dtype); }
   /** The name of that program among those of other dtypes. */
   const char* group(DType dtype) const;
-  /** Where the kernel of a variant is remembered. */
-  KernelHandle& handle(DType dtype, bool wide_index, bool flat) const {
-    return handles_[4 * static_cast<std::size_t>(dtype) + (wide_index ? 2 : 0) + (flat ? 1 : 0)];
+  /** Where the kernel of a variant is remembered; null for those that are found by their names alone.
+   * `row_steps` as in pointwise_source. */
+  KernelHandle* handle(DType dtype, bool wide_index, bool flat, unsigned row_steps) const {
+    if (row_steps > most_row_steps || (row_steps && wide_index)) return nullptr;
+    const unsigned kind = row_steps ? 3 + row_steps : (wide_index ? 2u : 0u) + (flat ? 1u : 0u);
+    return &handles_[kinds * static_cast<std::size_t>(dtype) + kind];
   }
 
  private:
@@ -110,7 +113,8 @@ class PointwiseProgram {
   std::vector<PointwiseExpression> expressions_;
   PointwiseSlots slots_;
   std::optional<DType> only_;
-  mutable std::array<KernelHandle, 4 * dtype_count> handles_;
+  static constexpr unsigned most_row_steps = 5, kinds = 4 + most_row_steps;  // one step of two inputs
+  mutable std::array<KernelHandle, kinds * dtype_count> handles_;
 };
 
 /** An expression in a program of its own, which lives as long as the process. */

@@ -1,8 +1,44 @@
 // Max pooling. Needs core/vectors.cl, for numbers with fractions, and ops/pool/window.cl.
+#include "core/in_vectors.cl"
+
 typedef struct {
   REAL value;
   int place;
 } maximum_t;
+
+inline void take(maximum_t *best, const __global STORAGE *plane, int place) {
+  const REAL value = LOAD(plane, place);
+  if (value > best->value || IS_NAN(value)) {
+    best->value = value;
+    best->place = place;
+  }
+}
+
+#if SHAPE_CPU
+#define ROW_LANES 16
+#define FURTHER(best, value) ((((value) > (best)) | ((value) != (value))) ? (value) : (best))
+
+// Takes `count` neighbours, at least one: their own largest first, in vectors, and the place of one that is new.
+inline void take_row(maximum_t *best, const __global STORAGE *plane, int first, int count) {
+  REAL lanes[ROW_LANES];
+  for (int l = 0; l < ROW_LANES; ++l) lanes[l] = LOAD(plane, first);
+  int i = 0;
+  for (; i + ROW_LANES <= count; i += ROW_LANES)
+    IN_VECTORS(ROW_LANES) for (int l = 0; l < ROW_LANES; ++l) {
+      const REAL value = LOAD(plane, first + i + l);
+      lanes[l] = FURTHER(lanes[l], value);
+    }
+  for (; i < count; ++i) lanes[0] = FURTHER(lanes[0], (REAL)LOAD(plane, first + i));
+  for (int l = 1; l < ROW_LANES; ++l) lanes[0] = FURTHER(lanes[0], lanes[l]);
+  if (IS_NAN(lanes[0])) {
+    for (i = 0; i < count; ++i) take(best, plane, first + i);
+  } else if (lanes[0] > best->value) {
+    for (i = 0; LOAD(plane, first + i) != lanes[0];) ++i;
+    best->value = lanes[0];
+    best->place = first + i;
+  }
+}
+#endif
 
 inline maximum_t window_maximum(const __global STORAGE *plane, const PoolWindow *w, int od, int oh, int ow) {
   const span_t slices = window_slices(w, od), rows = window_span(w, 0, oh), columns = window_span(w, 1, ow);
@@ -10,15 +46,15 @@ inline maximum_t window_maximum(const __global STORAGE *plane, const PoolWindow 
   best.value = LEAST;
   best.place = place_of(w->size, slices.first, rows.first, columns.first);
   FOR_SLICES(d, slices)
-  for (int h = rows.first; h < rows.end; h += rows.step)
-    for (int c = columns.first; c < columns.end; c += columns.step) {
-      const int place = place_of(w->size, d, h, c);
-      const REAL value = LOAD(plane, place);
-      if (value > best.value || IS_NAN(value)) {
-        best.value = value;
-        best.place = place;
-      }
+  for (int h = rows.first; h < rows.end; h += rows.step) {
+#if SHAPE_CPU
+    if (columns.step == 1 && columns.end - columns.first >= ROW_LANES) {
+      take_row(&best, plane, place_of(w->size, d, h, columns.first), columns.end - columns.first);
+      continue;
     }
+#endif
+    for (int c = columns.first; c < columns.end; c += columns.step) take(&best, plane, place_of(w->size, d, h, c));
+  }
   return best;
 }
 

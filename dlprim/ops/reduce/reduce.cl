@@ -185,7 +185,7 @@ static FINISHED_T finish(const TOTAL_T x, const wide_t n, const wide_t s, const 
     for (int l = 0; l < LANES; ++l) lanes[l] = (T)LOAD_INPUT(start);                                       \
     index_t i = 0;                                                                                         \
     for (; i + LANES <= count; i += LANES)                                                                 \
-      for (int l = 0; l < LANES; ++l)                                                                      \
+      IN_VECTORS(LANES) for (int l = 0; l < LANES; ++l)                                                    \
         lanes[l] = FURTHER(lanes[l], (T)LOAD_INPUT(start + (i + l) * (stride)));                           \
     for (; i < count; ++i) lanes[0] = FURTHER(lanes[0], (T)LOAD_INPUT(start + i * (stride)));              \
     for (int l = 1; l < LANES; ++l) lanes[0] = FURTHER(lanes[0], lanes[l]);                                \
@@ -239,7 +239,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_
         const index_t from = i;
         if (reduced_stride[0] == 1) {
           for (; i < stop; i += LANES)
-            for (int l = 0; l < LANES; ++l) block[l] = join_blocks(block[l], ELEMENT(row + i + l, (long)element + i + l, s));
+            IN_VECTORS(LANES) for (int l = 0; l < LANES; ++l)
+              block[l] = join_blocks(block[l], ELEMENT(row + i + l, (long)element + i + l, s));
         } else {
           for (; i < stop; i += LANES)
             for (int l = 0; l < LANES; ++l)

@@ -14,7 +14,7 @@
 namespace dlprim {
 namespace {
 
-constexpr int cpu_lanes = 16, column_vectors = 4;
+constexpr int cpu_lanes = 32, column_vectors = 2;
 // On a GPU: items of a line of a group that joins columns, and the elements that one reads at once as a
 // vector.
 constexpr int column_lanes = 32, vector = 4;

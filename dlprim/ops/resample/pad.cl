@@ -14,8 +14,17 @@ __kernel void pad(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows,
     const row_t at = row_of(row, p.out[0], p.out[1]);
     const long slice = at.plane * p.size[0] + padding_source(&p, 0, at.d);
     const __global STORAGE *source = x + (slice * p.size[1] + padding_source(&p, 1, at.h)) * p.size[2];
+#if SHAPE_CPU
+    // What has the input's order is copied in vectors.
+    __global STORAGE *result = y + row * p.out[2];
+    const int first = clamp(p.before[2], 0, p.out[2]), end = clamp(p.before[2] + p.size[2], first, p.out[2]);
+    for (int column = 0; column < first; ++column) STORE(result, column, LOAD(source, padding_source(&p, 2, column)));
+    for (int column = first; column < end; ++column) STORE(result, column, LOAD(source, column - p.before[2]));
+    for (int column = end; column < p.out[2]; ++column) STORE(result, column, LOAD(source, padding_source(&p, 2, column)));
+#else
     FOR_COLUMNS(column, p.out[2])
     STORE(y, row * p.out[2] + column, LOAD(source, padding_source(&p, 2, column)));
+#endif
   }
 }
 

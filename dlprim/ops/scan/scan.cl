@@ -141,30 +141,41 @@ ROWS_KERNEL(cumprod, 1, MULTIPLY)
 // Whether an element is at least as far out as the furthest before it. Without a branch: an element may go either way.
 #define REACHES(x, furthest) (IS_NAN(x) | (least ? (x) <= (furthest) : (x) >= (furthest)))
 
-// One row of neighbours; `reaches` is a comparison.
-#define FOLLOW_ROW(reaches)                            \
-  for (long k = 1; k < n; ++k) {                       \
-    const REAL element = (REAL)LOAD(x, first + k);     \
-    const int is_further = IS_NAN(element) | (reaches); \
-    furthest = is_further ? element : furthest;        \
-    place = is_further ? (int)k : place;               \
-    places[first + k] = place;                         \
+#if SHAPE_CPU
+// Rows of neighbours, several in turns, since each element waits for the one before; `reaches` is a comparison.
+#define FOLLOW_ROWS(reaches)                                               \
+  for (long k = 1; k < n; ++k)                                             \
+    _Pragma("unroll") for (int r = 0; r < CPU_SCAN_ROWS; ++r) {            \
+      const REAL element = (REAL)LOAD(x, row[r] + k);                      \
+      const int is_further = IS_NAN(element) | (element reaches furthest[r]); \
+      furthest[r] = is_further ? element : furthest[r];                    \
+      place[r] = is_further ? (int)k : place[r];                           \
+      places[row[r] + k] = place[r];                                       \
+    }
+
+__kernel void extremes_of_rows(BUFFER(const STORAGE, x), BUFFER(long, places), EXTREMES_ARGS) {
+  BIND(const STORAGE, x);
+  BIND(long, places);
+  REAL furthest[CPU_SCAN_ROWS];
+  int place[CPU_SCAN_ROWS];
+  long row[CPU_SCAN_ROWS];
+  for (int r = 0; r < CPU_SCAN_ROWS; ++r) {  // the last one again where there are fewer
+    row[r] = min((long)get_global_id(0) * CPU_SCAN_ROWS + r, outer - 1) * n;
+    furthest[r] = (REAL)LOAD(x, row[r]);
+    place[r] = 0;
+    places[row[r]] = 0;
   }
+  if (least)
+    FOLLOW_ROWS(<=)
+  else
+    FOLLOW_ROWS(>=)
+}
+#endif
 
 __kernel void extremes_columns(BUFFER(const STORAGE, x), BUFFER(long, places), EXTREMES_ARGS) {
   BIND(const STORAGE, x);
   BIND(long, places);
   FIND_COLUMNS
-  if (inner == 1) {
-    REAL furthest = (REAL)LOAD(x, first);
-    int place = 0;
-    places[first] = 0;
-    if (least)
-      FOLLOW_ROW(element <= furthest)
-    else
-      FOLLOW_ROW(element >= furthest)
-    return;
-  }
   REAL furthest[SCAN_COLUMNS];
   int place[SCAN_COLUMNS];
   for (int l = 0; l < lanes; ++l) furthest[l] = (REAL)LOAD(x, first + l), place[l] = 0;

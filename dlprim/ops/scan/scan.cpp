@@ -92,10 +92,17 @@ void running_extremes(Queue& queue, const Tensor& x, int dim, bool least, const 
   const Columns c = columns_of(x.shape, dim);
   kernel_int(c.n, op, "a row");
   if (x.numel() == 0) return;
-  const bool rows = scans_rows(queue, c);
-  queue.launch(scan_kernel(queue, rows ? "extremes_rows" : "extremes_columns", x.dtype),
-               rows ? rows_range(queue, c) : columns_range(queue.device().info(), c), x, places, c.outer, c.n,
-               c.inner, static_cast<cl_int>(least));
+  const DeviceInfo& device = queue.device().info();
+  const auto launch = [&](const char* kernel, const Range& range) {
+    queue.launch(scan_kernel(queue, kernel, x.dtype), range, x, places, c.outer, c.n, c.inner,
+                 static_cast<cl_int>(least));
+  };
+  if (scans_rows(queue, c))
+    launch("extremes_rows", rows_range(queue, c));
+  else if (device.runs_cpu_kernels() && c.inner == 1)
+    launch("extremes_of_rows", Range::linear(ceil_div(c.outer, CPU_SCAN_ROWS), 1));
+  else
+    launch("extremes_columns", columns_range(device, c));
 }
 
 }  // namespace dlprim

@@ -5,5 +5,6 @@
 BEGIN_SHARED
 
 enum { CPU_SCAN_COLUMNS = 16 };  // neighbours that a work item of shape cpu follows together
+enum { CPU_SCAN_ROWS = 4 };      // rows whose extremes it follows together
 
 END_SHARED
