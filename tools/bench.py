@@ -8,6 +8,7 @@
     tools/bench.py --model gpt2 --against torch --amp bfloat16    # under autocast on both sides
     tools/bench.py nets --against torch         # steps of whole nets of ocl.models, on both
     tools/bench.py nets --nets resnet50,vgg16 --precision high --inference
+    tools/bench.py nets --precision high --against torch-best     # or torch-compile, or unfused
     tools/bench.py nets --nets resnet50 --dtype bfloat16 --inference
     tools/bench.py nets --operators --nets resnet50 --against torch  # its modules, each alone
     tools/bench.py operators --against torch    # every operator of the registry alone, on both
@@ -33,7 +34,7 @@ from pathlib import Path
 
 import numpy as np
 from bare_launch import bare_launch
-from benchmarks import USUAL_NETS, add_amp_option, add_dtype_option, autocast, check_dtype
+from benchmarks import RIVALS, USUAL_NETS, add_amp_option, add_dtype_option, autocast, check_dtype, is_torch
 from benchmarks.gpt2 import Sizes, gpt2_batch, make_gpt2
 from benchmarks.timing import CLOCKS, by_turns, in_milliseconds, seconds_of_steps, spread
 
@@ -166,12 +167,16 @@ class Trainer:
         return seconds_of_steps(self.step, self.wait, options.steps, options.clock)
 
 
-def make_torch_trainer(model, threads=TORCH_THREADS, device="cpu", amp=None):
+def make_torch_trainer(model, threads=TORCH_THREADS, device="cpu", amp=None, compiles=False):
     import torch
 
     torch.set_num_threads(threads)
     torch.manual_seed(0)
-    return Trainer(torch, torch.cuda.synchronize if device == "cuda" else lambda: None, model, device, amp)
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    trainer = Trainer(torch, wait, model, device, amp)
+    if compiles:
+        trainer.net = torch.compile(trainer.net)
+    return trainer
 
 
 def torch_beside(model, options):
@@ -181,7 +186,9 @@ def torch_beside(model, options):
 
     device = torch_device(options)
     torch.set_float32_matmul_precision(options.precision)
-    return make_torch_trainer(model, options.threads, device, options.amp), describe(device, options)
+    compiles = options.against == "torch-compile"
+    trainer = make_torch_trainer(model, options.threads, device, options.amp, compiles)
+    return trainer, describe(device, options)
 
 
 # --- bench.py --against torch
@@ -196,8 +203,10 @@ def bench_step(options):
     model = MODELS[options.model]
     trainers = {"ocl": Trainer(ocl, ocl.synchronize, model, options.device, options.amp)}
     where = {"ocl": ocl.get_device_name()}
-    if options.against == "torch":
-        trainers["torch"], where["torch"] = torch_beside(model, options)
+    if is_torch(options.against):
+        trainers[options.against], where[options.against] = torch_beside(model, options)
+    elif options.against == "unfused":
+        raise SystemExit("bench.py: step: --against unfused is for nets")
     for trainer in trainers.values():
         trainer.seconds_of_block(options)  # builds, first touches
     times = by_turns(
@@ -212,8 +221,8 @@ def bench_step(options):
     )
     for name, figures in results.items():
         print(f"  {name:6} {in_milliseconds(figures)}  ({where[name]})")
-    if "torch" in results:
-        ratios = [ours / theirs for ours, theirs in zip(times["ocl"], times["torch"], strict=True)]
+    if options.against:
+        ratios = [ours / theirs for ours, theirs in zip(times["ocl"], times[options.against], strict=True)]
         results["ratio"] = spread(ratios)
         print("  ratio  " + " ".join(f"{name} {value:.2f}" for name, value in results["ratio"].items()))
     if options.profile:
@@ -375,8 +384,9 @@ def parse_arguments():
     option("--device", default="ocl:0", help="default %(default)s")
     option(
         "--against",
-        choices=["torch"],
-        help="time this library too (on a GPU if ours is one and its build can)",
+        choices=list(RIVALS),
+        help="time this too: PyTorch (on a GPU if ours is one and its build can), for step and nets also "
+        "with its best settings or compiled, or ours with fusion off",
     )
     option(
         "--threads",
@@ -407,6 +417,7 @@ def parse_arguments():
     nets("--nets", default=",".join(USUAL_NETS), help="names with commas, default %(default)s")
     nets("--batch", type=int, metavar="N", help="pictures, default 64, on CPUs 4")
     nets("--side", type=int, default=224, metavar="PIXELS", help="of the pictures, default %(default)s")
+    nets("--channels-last", action="store_true", help="nets and pictures in that format, on both sides")
     nets("--operators", action="store_true", help="their modules, each alone, beside PyTorch's")
     nets("--inference", action="store_true", help="forward alone, in evaluation, in place of training steps")
     add_dtype_option(nets)

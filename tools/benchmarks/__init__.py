@@ -2,7 +2,35 @@
 
 import contextlib
 
+# With what --against compares.
+RIVALS = {
+    "torch": "PyTorch as it is",
+    "torch-best": "PyTorch in channels-last, with cudnn.benchmark and TF32 products",
+    "torch-compile": "that, compiled by torch.compile",
+    "unfused": "ours with fusion off",
+}
 USUAL_NETS = "alexnet resnet18 resnet50 vgg16 mobilenet_v2".split()
+
+
+def is_torch(against):
+    """Whether --against names PyTorch, in whatever form."""
+    return against is not None and against.startswith("torch")
+
+
+def is_tuned(against):
+    """Whether it names PyTorch with the settings that its users find."""
+    return against in ("torch-best", "torch-compile")
+
+
+@contextlib.contextmanager
+def fusion(library, is_on):
+    """Whether our operators fuse, meanwhile."""
+    before = library.get_fusion()
+    library.set_fusion(is_on)
+    try:
+        yield
+    finally:
+        library.set_fusion(before)
 
 
 def add_dtype_option(option):

@@ -2,7 +2,7 @@
 
 import gc
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from validation.torchvision_files import load_torchvision
@@ -11,7 +11,7 @@ import ocl
 import ocl.models
 from ocl.utils import summary
 
-from . import autocast
+from . import RIVALS, autocast, fusion, is_torch, is_tuned
 from .timing import by_turns, seconds_of_steps
 
 CLASSES = 1000
@@ -30,6 +30,7 @@ class Work:
     training: bool
     dtype: str  # of parameters and pictures
     amp: str | None = None  # the dtype of autocast
+    channels_last: bool = False
 
     def pictures(self):
         """(float32 [batch, 3, side, side], int64 [batch]), the same every time."""
@@ -42,7 +43,7 @@ class Work:
 
 
 def work_of(options):
-    """The settings of --batch, --side, --inference and --dtype."""
+    """The settings of --batch, --side, --inference, --dtype, --amp and --channels-last."""
     is_cpu = ocl.get_device_properties(options.device)["is_cpu"]
     return Work(
         options.batch or (4 if is_cpu else 64),
@@ -50,6 +51,7 @@ def work_of(options):
         not options.inference,
         options.dtype,
         options.amp,
+        options.channels_last,
     )
 
 
@@ -63,6 +65,9 @@ class Contender:
         images, labels = work.pictures()
         self.images = library.tensor(images).to(device).to(dtype)
         self.labels = library.tensor(labels).to(device)
+        if work.channels_last:
+            self.net = self.net.to(memory_format=library.channels_last)
+            self.images = self.images.to(memory_format=library.channels_last)
         self.optimizer = library.optim.SGD(self.net.parameters(), lr=1e-3, momentum=0.9)
         self.loss = library.nn.functional.cross_entropy
 
@@ -97,6 +102,11 @@ class Contender:
 class Ours(Contender):
     def __init__(self, net, options, work):
         super().__init__(ocl, net, options.device, work)
+        self.fuses = ocl.get_fusion()
+
+    def seconds_of_block(self, options):
+        with fusion(ocl, self.fuses):
+            return super().seconds_of_block(options)
 
     def numbers(self, tensor):
         return tensor.detach().numpy()
@@ -112,10 +122,12 @@ class Ours(Contender):
 
 
 class Theirs(Contender):
-    def __init__(self, net, device, work):
+    def __init__(self, net, device, work, compiles=False):
         import torch
 
         super().__init__(torch, net, device, work)
+        if compiles:
+            self.net = torch.compile(self.net)
 
     def numbers(self, tensor):
         return tensor.detach().cpu().numpy()
@@ -141,6 +153,9 @@ def torch_device(options):
     if not (is_gpu and torch.cuda.is_available()):
         return "cpu"
     torch.backends.cudnn.allow_tf32 = options.precision != "highest"
+    if is_tuned(options.against):
+        torch.backends.cudnn.benchmark = True
+        torch.set_float32_matmul_precision(options.precision)
     return "cuda"
 
 
@@ -175,10 +190,21 @@ def two_nets(name):
 
 
 def contenders_of(name, options, work):
-    if options.against != "torch":
-        return {"ocl": Ours(ocl.models.get_model(name), options, work)}
-    ours, theirs = two_nets(name)
-    return {"ocl": Ours(ours, options, work), "torch": Theirs(theirs, torch_device(options), work)}
+    if is_torch(options.against):
+        ours, theirs = two_nets(name)
+        theirs_work = replace(work, channels_last=True) if is_tuned(options.against) else work
+        compiles = options.against == "torch-compile"
+        return {
+            "ocl": Ours(ours, options, work),
+            options.against: Theirs(theirs, torch_device(options), theirs_work, compiles),
+        }
+    contenders = {"ocl": Ours(ocl.models.get_model(name), options, work)}
+    if options.against == "unfused":
+        rival = Ours(ocl.models.get_model(name), options, work)
+        rival.net.load_state_dict(contenders["ocl"].net.state_dict())
+        rival.fuses = False
+        contenders[options.against] = rival
+    return contenders
 
 
 def bench_net(name, options, work):
@@ -187,8 +213,8 @@ def bench_net(name, options, work):
     ours = contenders["ocl"]
     multiply_adds = summary(ours.net, input_data=ours.images[:1]).total_mult_adds * work.batch
     figures = {"net": name}
-    if "torch" in contenders:
-        figures["difference"] = check_outputs(name, contenders, options)
+    if options.against:
+        figures["difference"] = check_outputs(name, ours, contenders[options.against], options)
     for contender in contenders.values():
         contender.start_counting_memory()
         contender.seconds_of_block(options)  # builds, first touches
@@ -203,18 +229,18 @@ def bench_net(name, options, work):
             "gflops": 2 * multiply_adds * (3 if work.training else 1) / seconds / 1e9,
             "peak_bytes": contender.peak_memory(),
         }
-    if "torch" in contenders:
-        pairs = zip(times["ocl"], times["torch"], strict=True)
+    if options.against:
+        pairs = zip(times["ocl"], times[options.against], strict=True)
         figures["ratio"] = statistics.median(mine / other for mine, other in pairs)
-    print(line_of(figures), flush=True)
+    print(line_of(figures, options.against), flush=True)
     if options.profile:
         show_profile(ours, options)
     return figures
 
 
-def check_outputs(name, contenders, options):
-    """The largest difference of the outputs in evaluation, as a part of the largest output."""
-    ours, theirs = contenders["ocl"].output(), contenders["torch"].output()
+def check_outputs(name, one, other, options):
+    """The largest difference of two contenders' outputs in evaluation, as a part of the largest output."""
+    ours, theirs = one.output(), other.output()
     largest = max(np.abs(theirs).max(), np.finfo(np.float32).tiny)  # all 0 where 16 bits hold nothing smaller
     difference = float(np.abs(ours - theirs).max() / largest)
     coarsest = options.amp or (options.precision if options.dtype == "float32" else options.dtype)
@@ -230,8 +256,8 @@ def show_profile(contender, options):
         print(f"\n{options.steps} steps by {by}\n{profile.table(by=by)}")
 
 
-def line_of(figures):
-    ours, theirs = figures["ocl"], figures.get("torch")
+def line_of(figures, against):
+    ours, theirs = figures["ocl"], figures.get(against)
     text = f"{figures['net']:22} {1e3 * ours['seconds']:9.2f}"
     text += f" {1e3 * theirs['seconds']:9.2f} {figures['ratio']:6.2f}" if theirs else f" {'':9} {'':6}"
     text += f" {ours['gflops']:9.0f} {ours['peak_bytes'] / MIB:9.0f}"
@@ -249,8 +275,11 @@ def bench_nets(options):
     step = "training step" if work.training else "inference"
     numbers = f'"{options.precision}"' if work.dtype == "float32" else work.dtype
     numbers += f", autocast to {work.amp}" if work.amp else ""
+    numbers += ", channels-last" if work.channels_last else ""
+    if options.against:
+        numbers += f"; theirs: {RIVALS[options.against]}"
     print(f"{step}, batch {work.batch}, {work.side} pixels, {numbers}, {ocl.get_device_name()}")
-    if options.against == "torch":
+    if is_torch(options.against):
         print("against", describe(torch_device(options), options))
     if options.operators:
         from .operators import bench_operators  # which needs PyTorch

@@ -17,11 +17,14 @@ typedef struct {
   int d, h;
 } row_t;
 
+// In 32 bits where they do: a GPU divides those much faster.
+inline long quotient_of_rows(long n, int d) { return n <= INT_MAX ? (int)((uint)n / (uint)d) : n / d; }
+
 inline row_t row_of(long row, int depth, int height) {
   row_t r;
-  const long slice = row / height;
+  const long slice = quotient_of_rows(row, height);
   r.h = (int)(row - slice * height);
-  r.plane = slice / depth;
+  r.plane = quotient_of_rows(slice, depth);
   r.d = (int)(slice - r.plane * depth);
   return r;
 }
