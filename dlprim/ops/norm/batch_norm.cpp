@@ -21,7 +21,8 @@ std::int64_t per_channel(const BatchNormExtents& e) {
   return static_cast<std::int64_t>(e.batch) * e.plane;
 }
 
-constexpr const char *file = "ops/norm/batch_norm.cl", *columns_file = "ops/norm/batch_norm_columns.cl";
+constexpr const char *file = "ops/norm/batch_norm.cl", *columns_file = "ops/norm/batch_norm_columns.cl",
+                     *simt_columns_file = "ops/norm/batch_norm_columns_simt.cl";
 
 Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x,
                     const PointwiseOp* activation = nullptr, const char* source = file) {
@@ -232,16 +233,20 @@ struct RowsOfChannels {
   }
 };
 
+/** Whether a problem's tensors begin at multiples of `width` elements. */
+template <class Problem>
+bool are_aligned_to(std::int64_t width, const Problem& p) {
+  for (const Tensor* t : p.vectors())
+    if (t && !is_aligned_to(static_cast<std::size_t>(width), *t)) return false;
+  return true;
+}
+
 /** Work items take `width` neighbours at a time. */
 template <class Problem, std::int64_t width>
 struct InVectors {
   static bool can_take(const DeviceInfo& device, const Problem& p) {
     if (device.runs_cpu_kernels()) return false;
-    if (width == 1) return true;
-    if (p.e.plane % width != 0) return false;
-    for (const Tensor* t : p.vectors())
-      if (t && !is_aligned_to(width, *t)) return false;
-    return true;
+    return width == 1 || (p.e.plane % width == 0 && are_aligned_to(width, p));
   }
   static double expected_cost(const DeviceInfo&, const Problem& p) {
     return static_cast<double>(p.x.numel()) / width;
@@ -271,24 +276,70 @@ struct InVectors {
   }
 };
 
+/** Rows of channels on a GPU: items take `width` neighbouring channels in some of the rows. */
+template <class Problem, std::int64_t width>
+struct ColumnsOfChannels {
+  static constexpr int most_items = 256, lanes = BATCH_NORM_LANES;
+
+  static bool can_take(const DeviceInfo& device, const Problem& p) {
+    if (device.runs_cpu_kernels() || p.e.plane != 1 || work_group(device, most_items) < lanes) return false;
+    return width == 1 || (p.e.channels % width == 0 && are_aligned_to(width, p));
+  }
+  static double expected_cost(const DeviceInfo&, const Problem& p) {
+    return static_cast<double>(p.x.numel()) / (2 * width);
+  }
+  static Kernel& kernel(Queue& queue, const Problem& p) {
+    return queue.kernel(
+        simt_columns_file, Problem::kernel,
+        dtype_defines(p.x.dtype).append(epilogue_defines(p.activation())).set("WIDTH", width));
+  }
+
+  /** In so many parts, of whose rows an item takes at least a few. */
+  static Range range(Queue& queue, const Problem& p, cl_int least_rows, cl_int most_parts, cl_int& parts) {
+    const int group = work_group(queue.device().info(), most_items);
+    parts = std::clamp(p.e.batch / (group / lanes * least_rows), 1, most_parts);
+    return Range::groups(group, parts * ceil_div(p.e.channels, lanes * width));
+  }
+  static void run_sums(Queue& queue, const Problem& p) {
+    constexpr cl_int least_rows = 16, most_parts = 128;  // which an item joins one after another
+    BatchNormExtents e = p.e;
+    const Range work = range(queue, p, least_rows, most_parts, e.parts);
+    p.launch(queue, kernel(queue, p), e, {1, work});
+  }
+  static void run_rows(Queue& queue, const Problem& p) {
+    constexpr cl_int least_rows = 8, most_parts = 1 << 14;
+    cl_int parts = 1;
+    const Range work = range(queue, p, least_rows, most_parts, parts);
+    p.launch(queue, kernel(queue, p), work);
+  }
+};
+
 template <class Problem>
-std::array<Implementation<Problem>, 4> sums_of_channels() {
+std::array<Implementation<Problem>, 6> sums_of_channels() {
   using Rows = RowsOfChannels<Problem>;
+  using OneColumn = ColumnsOfChannels<Problem, 1>;
+  using FourColumns = ColumnsOfChannels<Problem, 4>;
   using One = InVectors<Problem, 1>;
   using Four = InVectors<Problem, 4>;
   return {{{"cpu_images", runs_cpu_kernels<Problem>, cost_by_element<Problem>, run_by_images<Problem>},
            {"cpu_columns", Rows::can_take, Rows::expected_cost, Rows::run_sums},
+           {"simt_columns", OneColumn::can_take, OneColumn::expected_cost, OneColumn::run_sums},
+           {"simt_vector_columns", FourColumns::can_take, FourColumns::expected_cost, FourColumns::run_sums},
            {"simt_elements", One::can_take, One::expected_cost, One::run_sums},
            {"simt_vectors", Four::can_take, Four::expected_cost, Four::run_sums}}};
 }
 
 template <class Problem>
-std::array<Implementation<Problem>, 4> element_by_element() {
+std::array<Implementation<Problem>, 6> element_by_element() {
   using Rows = RowsOfChannels<Problem>;
+  using OneColumn = ColumnsOfChannels<Problem, 1>;
+  using FourColumns = ColumnsOfChannels<Problem, 4>;
   using One = InVectors<Problem, 1>;
   using Four = InVectors<Problem, 4>;
   return {{{"cpu_planes", runs_cpu_kernels<Problem>, cost_by_element<Problem>, run_by_planes<Problem>},
            {"cpu_columns", Rows::can_take, Rows::expected_cost, Rows::run_rows},
+           {"simt_columns", OneColumn::can_take, OneColumn::expected_cost, OneColumn::run_rows},
+           {"simt_vector_columns", FourColumns::can_take, FourColumns::expected_cost, FourColumns::run_rows},
            {"simt_elements", One::can_take, One::expected_cost, One::run_elements},
            {"simt_vectors", Four::can_take, Four::expected_cost, Four::run_elements}}};
 }

@@ -9,6 +9,8 @@ typedef struct {
   cl_int batch, channels, plane, parts;
 } BatchNormExtents;
 
+enum { BATCH_NORM_LANES = 16 };  // items of a line of a GPU's group that takes rows of channels
+
 REAL_STRUCT(StatisticsOptions) {
   REAL eps, momentum;
 };

@@ -5,6 +5,7 @@
 //   FLAT, STRIDED   the kernels' names: for tensors that are one contiguous range each, and for any others
 //   OPERANDS        number of tensors of the largest variant, inputs first
 //   PER_ITEM        elements that an item takes in shape simt
+//   VECTORS         whether FLAT moves PER_ITEM neighbours at once (in shape simt)
 //   ROW_STEPS       two bits a tensor, in shape cpu: RowStep of pointwise_source.h
 //   ROUNDED         what a stored value is when it is read again
 //   PARAMETERS      kernel parameters: the tensors, then numbers
@@ -57,17 +58,30 @@ INLINED float ROUNDED_float16(float x) {
 
 #define FLAT_AT(k) i
 
+// Items that take neighbours read and store them as vectors, which their tensors are multiples of.
+#if VECTORS
+#define FETCHED_AS(dtype, name, p) \
+  T some_##name[PER_ITEM];         \
+  if (begin < end) vstore4(LOAD_##dtype##_4(p, begin / PER_ITEM), 0, some_##name);
+#define STORE_AS(dtype, p, kept) \
+  if (begin < end) STORE_##dtype##_4(p, begin / PER_ITEM, vload4(0, kept));
+#endif
+
 __kernel void FLAT(PARAMETERS const int variant, const index_t numel, const index_t chunk) {
   NOT_CONTRACTED
 #if SHAPE_CPU
   const index_t begin = get_global_id(0) * chunk;
   const index_t end = min(begin + chunk, numel);
 #else
-  const index_t step = get_local_size(0), begin = (index_t)get_group_id(0) * (PER_ITEM * step) + get_local_id(0), end = numel;
+  const index_t step = VECTORS ? 1 : get_local_size(0), end = numel;
+  const index_t begin = VECTORS ? (index_t)get_global_id(0) * PER_ITEM
+                                : (index_t)get_group_id(0) * (PER_ITEM * step) + get_local_id(0);
   index_t i;
 #endif
   switch (variant) { VARIANTS(FLAT_AT) }
 }
+
+#if !VECTORS
 
 // Sizes and strides, innermost dimension first.
 typedef struct {
@@ -150,4 +164,5 @@ __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const i
   switch (variant) { VARIANTS(STRIDED_AT) }
 }
 
+#endif
 #endif

@@ -131,6 +131,24 @@ struct Walk {
   }
 };
 
+/** Whether a GPU moves the elements of flat tensors in vectors: where some have 16 bits, of which it moves
+ * half as many at once as it could one by one. */
+bool moves_vectors(const Arguments& arguments, std::int64_t numel) {
+  bool has_16_bits = false;
+  return numel % elements_per_item == 0 && arguments.all_tensors([&](const Tensor& t) {
+    has_16_bits = has_16_bits || size_of(t.dtype) == 2;
+    return has_vectors(t.dtype) && is_aligned_to(elements_per_item, t);
+  }) && has_16_bits;
+}
+
+/** The number of a kernel among those that a program remembers, or one beyond: those are found by name. */
+std::size_t number_of(const PointwiseForm& form, bool flat) {
+  if (form.vectors && !form.wide_index) return 4;
+  if (form.row_steps && !form.wide_index) return 4 + form.row_steps;  // up to 5, of two inputs
+  if (form.vectors || form.row_steps) return PointwiseProgram::remembered_kernels;
+  return (form.wide_index ? 2 : 0) + (flat ? 1 : 0);
+}
+
 DeviceCheck divisor_check(const PointwiseProgram& program) {
   static std::mutex mutex;
   static auto& checks = *new std::map<const PointwiseProgram*, DeviceCheck>;
@@ -156,22 +174,26 @@ void launch_now(Queue& queue, const PointwiseCall& call) {
   if (!arguments.all_tensors([](const Tensor& t) { return t.is_contiguous(); }))
     walk.emplace(arguments, shape, slots.inputs);
   const bool flat = !walk || walk->layout.is_flat();
-  // The last item of a kernel whose items take several elements counts beyond the last one.
-  const bool wide_index = (walk && !walk->layout.fits_32_bits()) ||
-                          product(shape) > max_kernel_int - elements_per_item * MAX_GROUP;
   const DeviceInfo& device = queue.device().info();
   const bool cpu = device.runs_cpu_kernels();
-  const unsigned row_steps = cpu && !flat ? walk->row_steps() : 0;
+  PointwiseForm form;
+  // The last item of a kernel whose items take several elements counts beyond the last one.
+  form.wide_index = (walk && !walk->layout.fits_32_bits()) ||
+                    product(shape) > max_kernel_int - elements_per_item * MAX_GROUP;
+  if (cpu && !flat) form.row_steps = walk->row_steps();
+  form.vectors = !cpu && flat && moves_vectors(arguments, product(shape));
   const auto find = [&]() -> Kernel& {
     return queue.device().programs().generated_kernel(
-        concat("pointwise ", program.name(), " ", program.group(variant.dtype), wide_index ? " 64" : "",
-               row_steps ? concat(" rows ", row_steps) : ""),
+        concat("pointwise ", program.name(), " ", program.group(variant.dtype), form.wide_index ? " 64" : "",
+               form.row_steps ? concat(" rows ", form.row_steps) : "", form.vectors ? " vectors" : ""),
         concat(program.name(), flat ? "_flat" : "_strided").c_str(),
         real_dtype(variant.dtype) == DType::float64 ? "" : " -cl-single-precision-constant",
-        [&] { return pointwise_source(program, variant.dtype, wide_index, row_steps, device.fp64); });
+        [&] { return pointwise_source(program, variant.dtype, form, device.fp64); });
   };
-  KernelHandle* const handle = program.handle(variant.dtype, wide_index, flat, row_steps);
-  Kernel& kernel = handle ? handle->get(queue.device().index(), find) : find();
+  const std::size_t number = number_of(form, flat);
+  Kernel& kernel = number < PointwiseProgram::remembered_kernels
+                       ? program.handle(variant.dtype, number).get(queue.device().index(), find)
+                       : find();
 
   const std::int64_t numel = product(shape);
   const Chunks chunks = cpu ? cpu_chunks(numel, device.compute_units) : Chunks{numel, 1};
@@ -214,7 +236,7 @@ void launch_now(Queue& queue, const PointwiseCall& call) {
     set_numbers(arguments.numbers, slots.numbers);
     set_numbers(arguments.parameters, slots.parameters);
     set(static_cast<cl_int>(variant.id()));
-    if (wide_index)
+    if (form.wide_index)
       set_geometry(cl_long{});
     else
       set_geometry(cl_int{});

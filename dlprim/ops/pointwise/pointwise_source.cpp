@@ -31,8 +31,9 @@ std::vector<DType> served_with(const PointwiseProgram& program, DType dtype) {
 
 /** Whether there is such a case: of complex numbers those that they have a meaning for, which compute no
  * gradients (autograd does, by operators). */
-bool exists(const PointwiseVariant& variant, bool has_float64) {
+bool exists(const PointwiseVariant& variant, const PointwiseForm& form, bool has_float64) {
   const PointwiseExpression& expression = variant.expression;
+  if (form.vectors && (expression.conditions || !has_vectors(variant.output_dtype()))) return false;
   if (expression.floating_only && is_integral(variant.dtype)) return false;
   const bool is_gradient = expression.name.rfind("gradient", 0) == 0;
   if (is_complex(variant.dtype) && is_gradient) return false;
@@ -51,7 +52,8 @@ std::pair<std::string, const char*> result_of(const PointwiseVariant& variant, c
 }
 
 /** The case of one variant in the kernels' switch. */
-std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& slots) {
+std::string variant_case(const PointwiseVariant& variant, const PointwiseForm& form,
+                         const PointwiseSlots& slots) {
   const PointwiseExpression& expression = variant.expression;
   std::string tensors, fetched, element;
   std::size_t input = 0, number = 0;
@@ -67,7 +69,8 @@ std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& 
                                       input, ", AT(", input, "))");
     const bool is_condition = is_complex(variant.dtype) && !is_complex(dtype);
     const std::string value = concat(variable, ", ", is_condition ? concat("C_REAL(", loaded, ")") : loaded);
-    fetched += concat("FETCHED(", value, ") ");
+    fetched += form.vectors ? concat("FETCHED_AS(", name(dtype), ", ", variable, ", in", input, ") ")
+                            : concat("FETCHED(", value, ") ");
     element += concat("const T ", variable, " = AVAILABLE(", value, "); ");
     ++input;
   }
@@ -77,16 +80,22 @@ std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& 
     element += concat("const bool is_bool = ", variant.dtype == DType::boolean, "; ");
   element += expression.statements;
   // All results before the first is stored: an output may be an input.
-  std::string stores;
+  std::string stores, kept, stores_of_vectors;
   const DType result = variant.output_dtype();
   for (std::size_t i = 0; i < expression.outputs.size(); ++i) {
     tensors += concat("TYPED(", info(result).storage_type, ", out", i, ") ");
     const auto [text, type] = result_of(variant, expression.outputs[i]);
     element += concat("const ", type, " result", i, " = ", text, "; ");
-    stores += concat("STORE_", name(result), "(out", i, ", AT(", slots.inputs + i, "), result", i, "); ");
+    if (form.vectors) {
+      kept += concat("T kept", i, "[PER_ITEM]; ");
+      stores += concat("kept", i, "[part] = result", i, "; ");
+      stores_of_vectors += concat("STORE_AS(", name(result), ", out", i, ", kept", i, ") ");
+    } else {
+      stores += concat("STORE_", name(result), "(out", i, ", AT(", slots.inputs + i, "), result", i, "); ");
+    }
   }
-  return concat("case ", variant.id(), ": { ", tensors, fetched, "FOR_ELEMENTS { ", element, stores,
-                "} break; } ");
+  return concat("case ", variant.id(), ": { ", tensors, fetched, kept, "FOR_ELEMENTS { ", element, stores,
+                "} ", stores_of_vectors, "break; } ");
 }
 
 std::string parameters(const PointwiseSlots& slots) {
@@ -118,25 +127,31 @@ bool checks_divisors(const PointwiseProgram& program, DType dtype) {
   return is_integral(dtype) && divides(program.expressions().front().outputs.front());
 }
 
-std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index,
-                             unsigned row_steps, bool has_float64) {
+bool has_vectors(DType dtype) {
+  return dtype == DType::float32 || dtype == DType::float16 || dtype == DType::bfloat16;
+}
+
+std::string pointwise_source(const PointwiseProgram& program, DType dtype, const PointwiseForm& form,
+                             bool has_float64) {
   const PointwiseSlots& slots = program.slots();
   std::string variants;
   for (const DType served : served_with(program, dtype))
     for (const PointwiseExpression& expression : program.expressions()) {
-      if (!exists({expression, served, 0}, has_float64)) continue;
+      if (!exists({expression, served, 0}, form, has_float64)) continue;
       for (const unsigned numbers : number_choices(expression))
-        variants += variant_case({expression, served, numbers}, slots);
+        variants += variant_case({expression, served, numbers}, form, slots);
     }
   const DType compute = is_integral(dtype) ? DType::int64 : compute_dtype(dtype);
   return concat(
       expanded_source("core/common.cl"), "#define T ", info(real_dtype(compute)).compute_type,
       "\n#define T_LANES ", 64 / size_of(compute), "\n#define T_IS_FLOATING ", !is_integral(dtype),
-      "\ntypedef ", wide_index ? "long" : "int", " index_t;\n", expanded_source("ops/pointwise/functions.cl"),
+      "\ntypedef ", form.wide_index ? "long" : "int", " index_t;\n",
+      expanded_source("ops/pointwise/functions.cl"),
       is_complex(dtype) ? expanded_source("ops/pointwise/complex.cl") + "#undef T\n#define T C\n" : "",
-      "\n#define FLAT ", program.name(), "_flat\n#define STRIDED ", program.name(),
-      "_strided\n#define OPERANDS ", slots.inputs + slots.outputs, "\n#define PER_ITEM ", elements_per_item,
-      "\n#define ROW_STEPS ", row_steps, "\n#define ROUNDED ROUNDED_", name(dtype), "\n#define PARAMETERS ",
+      form.vectors ? expanded_source("core/vectors4.cl") : "", "\n#define FLAT ", program.name(),
+      "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,
+      "\n#define VECTORS ", form.vectors, "\n#define PER_ITEM ", elements_per_item, "\n#define ROW_STEPS ",
+      form.row_steps, "\n#define ROUNDED ROUNDED_", name(dtype), "\n#define PARAMETERS ",
       checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots), "\n#define VARIANTS(AT) ",
       variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
 }

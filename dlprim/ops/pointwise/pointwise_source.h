@@ -37,8 +37,18 @@ constexpr unsigned row_step(RowStep step, std::size_t slot) {
   return static_cast<unsigned>(step) << 2 * slot;
 }
 
+/** How kernels walk their tensors. */
+struct PointwiseForm {
+  bool wide_index = false;
+  bool vectors = false;    // `<name>_flat` moves elements_per_item neighbours at once (shape simt)
+  unsigned row_steps = 0;  // of `<name>_strided` (shape cpu)
+};
+
+/** Whether tensors of a dtype can be moved in vectors. */
+bool has_vectors(DType dtype);
+
 /** The OpenCL C of the program that serves `dtype`, with the kernels `<name>_flat` and `<name>_strided`. */
-std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index,
-                             unsigned row_steps, bool has_float64);
+std::string pointwise_source(const PointwiseProgram& program, DType dtype, const PointwiseForm& form,
+                             bool has_float64);
 
 }  // namespace dlprim

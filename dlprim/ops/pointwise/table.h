@@ -100,12 +100,11 @@ class PointwiseProgram {
   bool serves_all_integers(DType dtype) const { return !only_ && is_integral(dtype); }
   /** The name of that program among those of other dtypes. */
   const char* group(DType dtype) const;
-  /** Where the kernel of a variant is remembered; null for those that are found by their names alone.
-   * `row_steps` as in pointwise_source. */
-  KernelHandle* handle(DType dtype, bool wide_index, bool flat, unsigned row_steps) const {
-    if (row_steps > most_row_steps || (row_steps && wide_index)) return nullptr;
-    const unsigned kind = row_steps ? 3 + row_steps : (wide_index ? 2u : 0u) + (flat ? 1u : 0u);
-    return &handles_[kinds * static_cast<std::size_t>(dtype) + kind];
+  /** Kernels of a dtype that are remembered. */
+  static constexpr std::size_t remembered_kernels = 10;
+  /** Where one of them is. */
+  KernelHandle& handle(DType dtype, std::size_t number) const {
+    return handles_[remembered_kernels * static_cast<std::size_t>(dtype) + number];
   }
 
  private:
@@ -113,8 +112,7 @@ class PointwiseProgram {
   std::vector<PointwiseExpression> expressions_;
   PointwiseSlots slots_;
   std::optional<DType> only_;
-  static constexpr unsigned most_row_steps = 5, kinds = 4 + most_row_steps;  // one step of two inputs
-  mutable std::array<KernelHandle, kinds * dtype_count> handles_;
+  mutable std::array<KernelHandle, remembered_kernels * dtype_count> handles_;
 };
 
 /** An expression in a program of its own, which lives as long as the process. */
