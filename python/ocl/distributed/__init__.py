@@ -13,6 +13,7 @@ the results are there; the others have waited.
 
 from ocl._C._distributed import DistBackendError, ProcessGroup, ReduceOp, Work
 
+from . import checkpoint
 from .collectives import (
     all_gather,
     all_gather_into_tensor,
@@ -61,6 +62,7 @@ __all__ = [
     "barrier",
     "broadcast",
     "broadcast_object_list",
+    "checkpoint",
     "destroy_process_group",
     "gather",
     "get_backend",
