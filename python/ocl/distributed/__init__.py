@@ -47,6 +47,7 @@ from .groups import (
     is_launched,
     new_group,
 )
+from .shares import measure_shares, split_batch
 
 __all__ = [
     "DistBackendError",
@@ -76,6 +77,7 @@ __all__ = [
     "is_initialized",
     "is_launched",
     "isend",
+    "measure_shares",
     "new_group",
     "recv",
     "reduce",
@@ -83,4 +85,5 @@ __all__ = [
     "reduce_scatter_tensor",
     "scatter",
     "send",
+    "split_batch",
 ]
