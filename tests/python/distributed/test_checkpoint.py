@@ -320,6 +320,8 @@ expect(ValueError, "w is {", dist.checkpoint.save, {"w": ocl.ones(2 + rank)}, fo
 dist.checkpoint.save({"w": ocl.ones(2)}, folder)
 kind, words = (ValueError, "expected (3,)") if rank == 1 else (RuntimeError, "rank 1: ")
 expect(kind, words, dist.checkpoint.load, {"w": ocl.zeros(2 + (rank == 1))}, folder)
+kind, words = (OSError, "rank 0 does not see") if rank == 0 else (RuntimeError, "rank 0: ")
+expect(kind, words, dist.checkpoint.save, {f"w{rank}": ocl.ones(2)}, f"{folder}/{rank}")
 pair = dist.new_group([0, 1])
 if rank < 2:
     dist.checkpoint.save({"w": ocl.full((2,), 5.0)}, folder, process_group=pair)

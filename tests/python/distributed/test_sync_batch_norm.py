@@ -159,7 +159,8 @@ def make(double=False):
                          nn.BatchNorm2d(3), nn.Flatten(), nn.Linear(12, 2))
 drawn = np.random.default_rng(0).standard_normal((5, size * 3, 2, 6, 6), dtype=np.float32)
 for autocast in (False, True):
-    alone, net = make(), DistributedDataParallel(nn.SyncBatchNorm.convert_sync_batchnorm(make()))
+    synced = nn.SyncBatchNorm.convert_sync_batchnorm(make())
+    alone, net = make(), DistributedDataParallel(synced, bucket_cap_mb=1e-4)  # buckets go between the sums
     optimizers = [ocl.optim.SGD(m.parameters(), lr=0.1) for m in (alone, net)]
     for x in drawn:
         parts = [ocl.tensor(x), ocl.tensor(x[rank * 3 : rank * 3 + 3])]
@@ -169,6 +170,7 @@ for autocast in (False, True):
                 loss = model(part).float().square().mean()
             loss.backward()
             optimizer.step()
+    assert len(net._reducer.buckets()) > 2
     bound = 0.05 if autocast else 2e-5
     for (name, a), b in zip(alone.state_dict().items(), net.module.state_dict().values()):
         far = np.abs(a.numpy() - b.numpy()).max() if a.is_floating_point() else (a - b).abs().item()
