@@ -20,10 +20,13 @@ _WHOLE_PARAMETERS = (
     "parameters are not split over processes; nn.parallel.DistributedDataParallel trains with whole ones, "
     "and distributed.optim.ZeroRedundancyOptimizer splits the state of the optimizer"
 )
+_WHOLE_CHECKPOINTS = (
+    "distributed.checkpoint.save and load take modules and optimizers as they are, and a folder"
+)
 _FILES = (
     "DefaultLoadPlanner DefaultSavePlanner FileSystemReader FileSystemWriter HuggingFaceStorageReader "
     "HuggingFaceStorageWriter StateDictOptions consolidate_safetensors_files get_model_state_dict "
-    "get_optimizer_state_dict load save set_model_state_dict set_optimizer_state_dict"
+    "get_optimizer_state_dict set_model_state_dict set_optimizer_state_dict"
 )
 _FSDP = (
     "BackwardPrefetch CPUOffload CPUOffloadPolicy FSDPModule FullStateDictConfig FullyShardedDataParallel "
@@ -40,13 +43,15 @@ _ABSENT = {
     _WHOLE_PARAMETERS: {
         "distributed._composable.fsdp": _FSDP,
         "distributed.algorithms.join": "Join",
+        "distributed.fsdp": _FSDP,
+        "distributed.fsdp.fully_sharded_data_parallel": _FSDP,
+    },
+    _WHOLE_CHECKPOINTS: {
         "distributed.checkpoint": _FILES,
         "distributed.checkpoint._consolidate_hf_safetensors": _FILES,
         "distributed.checkpoint.default_planner": _FILES,
         "distributed.checkpoint.hf_storage": _FILES,
         "distributed.checkpoint.state_dict": _FILES,
-        "distributed.fsdp": _FSDP,
-        "distributed.fsdp.fully_sharded_data_parallel": _FSDP,
     },
     "scaled_dot_product_attention takes a mask or a bias, and no attention takes functions": {
         "nn.attention.flex_attention": (
@@ -72,7 +77,10 @@ _NAMES = {
     module: (reason, inner.split()) for reason, part in _ABSENT.items() for module, inner in part.items()
 }
 # Modules that have the names of one of ocl's besides.
-_BASES = {"distributed.tensor": "ocl.distributed.placements"}
+_BASES = {
+    "distributed.checkpoint": "ocl.distributed.checkpoint",
+    "distributed.tensor": "ocl.distributed.placements",
+}
 _PACKAGES = {module.rpartition(".")[0] for module in _NAMES}
 _OF_OCL = {"autograd", "distributed", "nn.attention"}
 

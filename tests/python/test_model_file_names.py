@@ -58,5 +58,3 @@ def test_sync_batch_norm_is_batch_norm_of_one_process(rng):
     np.testing.assert_array_equal(to_numpy(nn.SyncBatchNorm(3)(volume)), to_numpy(nn.BatchNorm3d(3)(volume)))
     with pytest.raises(ValueError, match="at least 2D"):
         synced(ocl.ones(3))
-    with pytest.raises(NotImplementedError, match="groups of processes"):
-        nn.SyncBatchNorm(3, process_group="all")

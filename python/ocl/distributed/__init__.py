@@ -13,6 +13,7 @@ the results are there; the others have waited.
 
 from ocl._C._distributed import DistBackendError, ProcessGroup, ReduceOp, Work
 
+from . import checkpoint
 from .collectives import (
     all_gather,
     all_gather_into_tensor,
@@ -46,6 +47,7 @@ from .groups import (
     is_launched,
     new_group,
 )
+from .shares import measure_shares, split_batch
 
 __all__ = [
     "DistBackendError",
@@ -61,6 +63,7 @@ __all__ = [
     "barrier",
     "broadcast",
     "broadcast_object_list",
+    "checkpoint",
     "destroy_process_group",
     "gather",
     "get_backend",
@@ -74,6 +77,7 @@ __all__ = [
     "is_initialized",
     "is_launched",
     "isend",
+    "measure_shares",
     "new_group",
     "recv",
     "reduce",
@@ -81,4 +85,5 @@ __all__ = [
     "reduce_scatter_tensor",
     "scatter",
     "send",
+    "split_batch",
 ]

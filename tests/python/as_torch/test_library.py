@@ -14,13 +14,22 @@ PROGRAM = """
 import ocl
 torch = ocl.as_torch()
 import torch.distributed as dist
+import tempfile
+import torch.distributed.checkpoint as dcp
 from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.distributed.tensor.placement_types import _StridedShard
 from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.nn.attention.flex_attention import flex_attention
 assert not isinstance(torch.ones(2), DTensor) and Shard(1) == Shard(1) != Shard(0) and Shard(1).is_shard(1)
 assert Shard.local_shard_size_and_offset(10, 4, 3) == (1, 9) and Replicate().is_replicate()
-for refused in (DTensor, FullyShardedDataParallel, flex_attention, torch.cuda.CUDAGraph):
+with tempfile.TemporaryDirectory() as folder:
+    dcp.save({"a": torch.ones(3), "n": 7}, checkpoint_id=folder)
+    loaded = {"a": torch.zeros(3), "n": 0}
+    dcp.load(loaded, checkpoint_id=folder)
+    assert loaded["a"].tolist() == [1.0] * 3 and loaded["n"] == 7
+assert dist.checkpoint.save is dcp.save
+unusable = (DTensor, FullyShardedDataParallel, flex_attention, torch.cuda.CUDAGraph, dcp.FileSystemWriter)
+for refused in unusable:
     try:
         refused(1)
     except NotImplementedError as error:

@@ -55,3 +55,32 @@ def test_a_loader_goes_on_within_a_pass():
     second.sampler.set_epoch(3)
     assert [batch[0].tolist() for batch in second] == rest
     assert sorted(sum(seen + rest, [])) == sorted(second.sampler)
+
+
+@pytest.mark.parametrize("count", [0, 3, 12, 37])
+@pytest.mark.parametrize("shares", [[3, 1], [1, 4, 2], [1, 1], [5]])
+@pytest.mark.parametrize("drop_last", [False, True])
+def test_shares_of_every_batch(count, shares, drop_last):
+    together, ranks = sum(shares), range(len(shares))
+    samplers = [DistributedSampler(range(count), len(shares), r, True, 3, drop_last, shares) for r in ranks]
+    order = list(DistributedSampler(range(count), 1, 0, True, 3))
+    loaders = [
+        DataLoader(np.arange(count), share, sampler=s) for s, share in zip(samplers, shares, strict=True)
+    ]
+    batches = [[batch.tolist() for batch in loader] for loader in loaders]
+    steps = count // together if drop_last else -(-count // together)
+    assert [len(one) for one in batches] == [steps] * len(shares)
+    joined = [index for step in zip(*batches, strict=True) for batch in step for index in batch]
+    assert joined == [order[i % count] for i in range(steps * together)]
+    for sampler, own, share in zip(samplers, batches, shares, strict=True):
+        assert len(sampler) == len(list(sampler)) == steps * share
+        assert all(len(batch) == share for batch in own)
+        assert sampler.weight == share / (together / len(shares))
+
+
+def test_refuses_shares_that_do_not_fit():
+    for shares in ([1], [1, 0], [1, 2, 3]):
+        with pytest.raises(ValueError, match="expected 2 positive shares"):
+            DistributedSampler(range(4), 2, 0, shares=shares)
+    with pytest.raises(TypeError):
+        DistributedSampler(range(4), 2, 0, shares=[1.5, 1])

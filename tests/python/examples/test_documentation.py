@@ -21,7 +21,7 @@ from PIL import Image
 import ocl
 import ocl.nn.functional
 from ocl import models, nn, optim
-from ocl.utils.data import DataLoader, TensorDataset
+from ocl.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 ROOT = Path(__file__).resolve().parents[3]
 DEVICE = str(ocl.get_default_device())
@@ -187,9 +187,37 @@ def parts_of_a_batch():
     return {"net": nn.Linear(3, 2), "loss_of": lambda y: y.pow(2).mean(), "batch": batch}
 
 
+def net_with_batch_norm():
+    return {"ocl": ocl, "net": nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))}
+
+
+def unequal_devices():
+    ocl.distributed.init_process_group()
+    x, y = ocl.randn(256, 3), ocl.randn(256, 2)
+    return {
+        "ocl": ocl,
+        "dist": ocl.distributed,
+        "net": nn.Linear(3, 2),
+        "loss_of": ocl.nn.functional.mse_loss,
+        "DistributedSampler": DistributedSampler,
+        "DataLoader": DataLoader,
+        "dataset": TensorDataset(x.numpy(), y.numpy()),
+        "device": DEVICE,
+        "x": x,
+        "y": y,
+    }
+
+
 def sharded_optimizer():
     ocl.distributed.init_process_group()
     return {"ocl": ocl, "net": nn.Linear(3, 2)}
+
+
+def training_to_save():
+    net = nn.Sequential(nn.Linear(3, 2))
+    net.module = net[0]
+    optimizer = optim.AdamW(net.module.parameters())
+    return {"dist": ocl.distributed, "net": net, "optimizer": optimizer, "epoch": 3}
 
 
 def onnx_file():
@@ -240,7 +268,10 @@ SETTINGS = {
     "docs/deploy.md#5": dict,
     "docs/distributed.md#0": data_parallel,
     "docs/distributed.md#1": parts_of_a_batch,
-    "docs/distributed.md#2": sharded_optimizer,
+    "docs/distributed.md#2": net_with_batch_norm,
+    "docs/distributed.md#3": unequal_devices,
+    "docs/distributed.md#4": sharded_optimizer,
+    "docs/distributed.md#5": training_to_save,
     "docs/models.md#0": weights_of_resnet,
     "docs/models.md#1": pictures,
     "docs/models.md#2": small_gpt2,

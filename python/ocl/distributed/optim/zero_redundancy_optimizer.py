@@ -85,8 +85,8 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     def consolidate_state_dict(self, to=0):
         """Brings all states to rank `to`, whose ``state_dict()`` is whole then. All processes call it."""
-        own = {} if self.optim is None else self.optim.state_dict()["state"]
-        packed = {self._own[i]: {k: _packed(v) for k, v in state.items()} for i, state in own.items()}
+        own = self.sharded_state_dict()["state"]
+        packed = {i: {k: _packed(v) for k, v in state.items()} for i, state in own.items()}
         shares = [None] * self._group.size()
         all_gather_object(shares, packed, self._group)
         self._consolidated = None
@@ -111,6 +111,17 @@ class ZeroRedundancyOptimizer(Optimizer):
         }
         return result
 
+    def sharded_state_dict(self):
+        """The state dict with the states of this process's parameters alone. Shares the tensors."""
+        result = super().state_dict()
+        own = {} if self.optim is None else self.optim.state_dict()["state"]
+        result["state"] = {self._own[i]: state for i, state in own.items()}
+        return result
+
+    def loads(self, path):
+        """Whether load_state_dict takes what stands at this path of a state dict, such as ("state", 3)."""
+        return path[0] != "state" or len(path) < 2 or path[1] in self._own
+
     def load_state_dict(self, state_dict):
         """Takes this process's share of a whole state dict, whatever number of processes it was made by."""
         super().load_state_dict({**state_dict, "state": {}})
@@ -119,7 +130,7 @@ class ZeroRedundancyOptimizer(Optimizer):
             return
         self._take_settings()
         own = self.optim.state_dict()
-        states = state_dict["state"]
+        states = state_dict.get("state", {})
         own["state"] = {at: states[i] for at, i in enumerate(self._own) if i in states}
         self.optim.load_state_dict(own)
 

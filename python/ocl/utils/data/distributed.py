@@ -1,6 +1,7 @@
 """Which samples each of several processes visits, as in torch.utils.data.distributed."""
 
 import math
+import operator
 
 import numpy as np
 
@@ -14,18 +15,28 @@ class DistributedSampler(Sampler[int]):
 
     It gives the indices of torch.utils.data.distributed.DistributedSampler.
 
+    With `shares`, for processes of different speeds, process i gets ``shares[i]`` of every ``sum(shares)``
+    samples, which are its batch of a step. All processes have the same number of steps. Where a loss is the
+    mean over a process's batch, multiply it by ``weight``: then the average over processes is the mean over
+    all samples.
+
     Args:
         dataset: has a length.
         num_replicas, rank: those of the group of all processes where None.
         shuffle: a new order for each epoch, see ``set_epoch``.
         seed: of that order; the same in all processes.
         drop_last: leave out samples that would make shares unequal, where otherwise the first come again.
+        shares: how many samples of a step each process gets; distributed.measure_shares finds them.
 
     Raises:
-        ValueError: `rank` that is not from 0 to `num_replicas` - 1; there is no group to ask.
+        ValueError: `rank` that is not from 0 to `num_replicas` - 1; there is no group to ask; `shares` are
+            not `num_replicas` positive numbers.
+        TypeError: a share is no whole number.
     """
 
-    def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):
+    def __init__(
+        self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False, shares=None
+    ):
         if num_replicas is None or rank is None:
             from ocl import distributed
 
@@ -40,12 +51,13 @@ class DistributedSampler(Sampler[int]):
         self.drop_last = drop_last
         self.shuffle = shuffle
         self.seed = seed
-        count = len(dataset)
-        if drop_last and count % num_replicas:
-            self.num_samples = math.ceil((count - num_replicas) / num_replicas)
-        else:
-            self.num_samples = math.ceil(count / num_replicas)
-        self.total_size = self.num_samples * num_replicas
+        self.shares = [1] * num_replicas if shares is None else [operator.index(share) for share in shares]
+        if len(self.shares) != num_replicas or min(self.shares) < 1:
+            raise ValueError(f"expected {num_replicas} positive shares, got {self.shares}")
+        together = sum(self.shares)
+        rounds = len(dataset) // together if drop_last else math.ceil(len(dataset) / together)
+        self.num_samples = rounds * self.shares[rank]
+        self.total_size = rounds * together
 
     def __iter__(self):
         count = len(self.dataset)
@@ -54,7 +66,14 @@ class DistributedSampler(Sampler[int]):
             missing = self.total_size - len(indices)
             if missing and indices:
                 indices += (indices * math.ceil(missing / len(indices)))[:missing]
-        return iter(indices[self.rank : self.total_size : self.num_replicas])
+        first, together = sum(self.shares[: self.rank]), sum(self.shares)
+        begins = range(first, self.total_size, together)
+        return (index for begin in begins for index in indices[begin : begin + self.shares[self.rank]])
+
+    @property
+    def weight(self):
+        """This process's share over the average share."""
+        return self.shares[self.rank] * self.num_replicas / sum(self.shares)
 
     def __len__(self):
         return self.num_samples
