@@ -101,6 +101,17 @@ class SSDLite(nn.Module):
         return self.head([*self.backbone(x).values()])
 
 
+class LastHidden(nn.Module):
+    """A net of transformers for the older exporter, which takes arguments by position alone."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, tokens):
+        return self.net(tokens).last_hidden_state
+
+
 class GPT2WithCache(nn.Module):
     """A step of a language model: scores, and all keys and values with those of the new tokens."""
 
@@ -132,6 +143,12 @@ def transformer(model, config, **options):
         return getattr(transformers, model)(getattr(transformers, config)(**options))
 
     return make
+
+
+def eager_bert():
+    return transformer(
+        "BertModel", "BertConfig", max_position_embeddings=32, attn_implementation="eager", **TINY
+    )()
 
 
 def timm_net(name, **options):
@@ -231,6 +248,7 @@ OTHERS = {
 THIRTY = TORCHVISION | TIMM | TRANSFORMERS | OTHERS
 
 LAYERS = {
+    "bert_of_tokens": (lambda: LastHidden(eager_bert()), tokens),
     "t5": (transformer("T5Model", "T5Config", **T5), two_sentences),
     "gpt2": (transformer("GPT2LMHeadModel", "GPT2Config", **GPT2), masked_tokens),
     "encoder": (encoder, sequences),

@@ -12,9 +12,9 @@ import ocl  # noqa: E402
 
 OLDER_EXPORTER = (
     "resnet18", "mobilenet_v3_small", "vit_b_16", "squeezenet1_1", "densenet121", "swin_t",
-    "shufflenet_v2_x0_5", "unet", "lstm", "gru", "bert",
+    "shufflenet_v2_x0_5", "unet", "lstm", "gru", "bert_of_tokens",
 )  # fmt: skip
-QUICK = ("squeezenet1_1", "lstm", "gru", "bert")
+QUICK = ("squeezenet1_1", "lstm", "gru", "bert_of_tokens")
 EXPORTERS = marked(OLDER_EXPORTER, QUICK, False) + marked((*THIRTY, "lstm"), (), True)
 
 
