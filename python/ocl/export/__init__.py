@@ -29,7 +29,8 @@ Sizes of the inputs may differ from run to run (:class:`Dim`)::
     batch = ocl.export.Dim("batch", min=1, max=64)
     program = ocl.export(nn.Linear(3, 2), (x.detach(),), dynamic_shapes={"input": {0: batch}})
 
-``ocl.export.from_torch`` goes the other way: it makes a module of a program of ``torch.export``.
+``ocl.export.from_torch`` goes the other way: it makes a module of a program of ``torch.export``, and
+``ocl.export.partition`` one of PyTorch's that runs what it can on a device.
 """
 
 import dataclasses
@@ -43,10 +44,11 @@ from ocl._C._export import export_dynamic_program as _export_dynamic_program
 from ocl._C._export import export_program as _export_program
 from ocl.export.aten.errors import UnsupportedError
 from ocl.export.aten.loading import from_torch
+from ocl.export.aten.partitioning import partition
 from ocl.export.aten.table import table as _table
 from ocl.imported import ImportedModule
 
-__all__ = ["Dim", "ExportedProgram", "UnsupportedError", "export", "from_torch", "operators"]
+__all__ = ["Dim", "ExportedProgram", "UnsupportedError", "export", "from_torch", "operators", "partition"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -266,6 +266,7 @@ SETTINGS = {
     "docs/deploy.md#3": small_gpt2,
     "docs/deploy.md#4": step_to_export,
     "docs/deploy.md#5": dict,
+    "docs/deploy.md#6": dict,
     "docs/distributed.md#0": data_parallel,
     "docs/distributed.md#1": parts_of_a_batch,
     "docs/distributed.md#2": net_with_batch_norm,

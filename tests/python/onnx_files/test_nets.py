@@ -3,147 +3,40 @@
 import numpy as np
 import pytest
 import torch
-from comparisons import evaluated_net, import_torchvision, not_compared
+from comparisons import not_compared
+from exported_nets import THIRTY, agrees, drawn_net, marked
 
 pytest.importorskip("onnx.checker", reason="NOT TESTED: ocl.onnx, as there is no package onnx")
 
 import ocl  # noqa: E402
 
-torchvision = import_torchvision("nets that torch.onnx exports")
-tv = torchvision.models
+OLDER_EXPORTER = (
+    "resnet18", "mobilenet_v3_small", "vit_b_16", "squeezenet1_1", "densenet121", "swin_t",
+    "shufflenet_v2_x0_5", "unet", "lstm", "gru", "bert_of_tokens",
+)  # fmt: skip
+QUICK = ("squeezenet1_1", "lstm", "gru", "bert_of_tokens")
+EXPORTERS = marked(OLDER_EXPORTER, QUICK, False) + marked((*THIRTY, "lstm"), (), True)
 
 
-def picture(n, size):
-    return lambda: torch.randn(n, 3, size, size, dtype=torch.float64)
-
-
-def tokens():
-    return torch.randint(0, 50, (2, 8))
-
-
-class LastHidden(torch.nn.Module):
-    def __init__(self, net):
-        super().__init__()
-        self.net = net
-
-    def forward(self, tokens):
-        return self.net(tokens).last_hidden_state
-
-
-def transformer(kind):
-    transformers = pytest.importorskip(
-        "transformers", reason=not_compared("ONNX files of BERT and GPT-2", "transformers")
-    )
-    if kind == "bert":
-        config = transformers.BertConfig(
-            vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
-            max_position_embeddings=32, attn_implementation="eager",
-        )  # fmt: skip
-        return LastHidden(transformers.BertModel(config))
-    config = transformers.GPT2Config(
-        vocab_size=50,
-        n_positions=32,
-        n_embd=32,
-        n_layer=2,
-        n_head=2,
-        use_cache=False,
-        attn_implementation="eager",
-    )
-    return LastHidden(transformers.GPT2Model(config))
-
-
-class UNet(torch.nn.Module):
-    """Down, up by interpolation and by a transposed convolution, and joined again."""
-
-    def __init__(self):
-        super().__init__()
-        nn = torch.nn
-        self.first = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.SiLU())
-        self.down = nn.Sequential(nn.Conv2d(8, 16, 3, 2, 1), nn.InstanceNorm2d(16, affine=True), nn.GELU())
-        self.up = nn.ConvTranspose2d(16, 8, 3, 2, 1, output_padding=1)
-        self.last = nn.Conv2d(16, 4, 3, padding=1, padding_mode="reflect")
-
-    def forward(self, x):
-        fine = self.first(x)
-        joined = torch.cat([fine, self.up(self.down(fine))], 1)
-        return torch.nn.functional.interpolate(self.last(joined), scale_factor=2, mode="bilinear")
-
-
-NETS = {
-    "resnet18": (lambda: tv.resnet18(num_classes=10), picture(2, 32)),
-    "mobilenet_v3_small": (lambda: tv.mobilenet_v3_small(num_classes=10), picture(2, 32)),
-    "vit": (lambda: tv.VisionTransformer(32, 8, 2, 2, 32, 64, num_classes=10), picture(2, 32)),
-    "squeezenet": (lambda: tv.squeezenet1_1(num_classes=10), picture(2, 64)),
-    "densenet": (lambda: tv.DenseNet(8, (2, 2), 16, num_classes=10), picture(2, 32)),
-    "swin": (lambda: tv.SwinTransformer([4, 4], 32, [2, 2], [2, 2], [4, 4], num_classes=10), picture(1, 32)),
-    "shufflenet": (lambda: tv.shufflenet_v2_x0_5(num_classes=10), picture(1, 32)),
-    "unet": (UNet, picture(2, 16)),
-    "lstm": (lambda: torch.nn.LSTM(5, 7, 2, bidirectional=True), lambda: torch.randn(6, 2, 5).double()),
-    "gru": (lambda: torch.nn.GRU(5, 7), lambda: torch.randn(6, 2, 5).double()),
-    "bert": (lambda: transformer("bert"), tokens),
-    "gpt2": (lambda: transformer("gpt2"), tokens),
-}
-NEW_EXPORTER = ("gpt2",)  # the older one has no aten::diff
-QUICK = ("squeezenet", "lstm", "gru", "bert")
-EXPORTERS = [
-    pytest.param(name, False, marks=() if name in QUICK else pytest.mark.slow)
-    for name in NETS
-    if name not in NEW_EXPORTER
-]
-EXPORTERS += [
-    pytest.param(name, True, marks=pytest.mark.slow) for name in ("resnet18", "vit", "lstm", "bert", "gpt2")
-]
-
-
-def flat(result):
-    if isinstance(result, torch.Tensor):
-        return [result]
-    return [tensor for part in result for tensor in flat(part)]
-
-
-def drawn_net(name):
-    """A net without parameters whose elements are all equal, and its input."""
-    make, draw = NETS[name]
-    return evaluated_net(make), draw()
-
-
-def exported(net, x, path, dynamo):
+def exported(net, args, kwargs, path, dynamo):
     if dynamo:
         pytest.importorskip("onnxscript", reason=not_compared("torch.onnx.export(dynamo=True)", "onnxscript"))
-    x = x.float() if x.is_floating_point() else x
-    torch.onnx.export(net, (x,), path, dynamo=dynamo, opset_version=20, verbose=False)
-    return x
+    torch.onnx.export(net, args, path, kwargs=kwargs, dynamo=dynamo, opset_version=20, verbose=False)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name, dynamo", EXPORTERS)
 def test_results_are_pytorchs_and_programs_have_their_bits(name, dynamo, tmp_path):
-    net, x64 = drawn_net(name)
-    x = exported(net, x64, tmp_path / "net.onnx", dynamo)
+    net, args, kwargs = drawn_net(name)
+    exported(net, args, kwargs, tmp_path / "net.onnx", dynamo)
     module = ocl.onnx.load(tmp_path / "net.onnx")
-    given = ocl.tensor(x.numpy())
-    with ocl.no_grad():
-        results = module(given)
-    results = results if isinstance(results, tuple) else (results,)
-    with torch.no_grad():
-        near, exact = flat(net(x)), flat(net.double()(x64))
-    for ours, theirs, truth in zip(results, near, exact, strict=True):
-        distance = (theirs - truth).abs().max().item()
-        assert distance > 0
-        assert np.abs(ours.numpy() - truth.numpy()).max() <= 4 * distance
-
-    ocl.export(module, (given,)).save(tmp_path / "net.ocl")
-    replayed = ocl.runtime.load(tmp_path / "net.ocl")(given)
-    replayed = replayed if isinstance(replayed, (tuple, list)) else (replayed,)
-    for ours, again in zip(results, replayed, strict=True):
-        assert ours.numpy().tobytes() == again.numpy().tobytes()
+    agrees(module, net, args, kwargs, tmp_path / "net.ocl")
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("training", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_gradients_are_the_native_nets(training, tmp_path):
-    net, x = drawn_net("resnet18")
-    x = x.float()
+    net, (x,), _ = drawn_net("resnet18")
     torch.onnx.export(
         net, (x,), tmp_path / "net.onnx", dynamo=False, training=torch.onnx.TrainingMode.PRESERVE,
         do_constant_folding=False,

@@ -48,10 +48,15 @@ def from_torch(exported_program: torch.export.ExportedProgram, device: Any = Non
 
 def decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     """The program in operators of the table, as far as PyTorch decomposes others."""
-    import torch
-
     if all(operator in table() for _, operator in called_operators(program.graph_module)):
         return program
+    return functional(program)
+
+
+def functional(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program decomposed, so that no operator of it writes to its arguments; the table's stay whole."""
+    import torch
+
     decompositions = torch.export.default_decompositions()
     for operator in [*decompositions]:
         if str(operator) in table():
@@ -129,10 +134,10 @@ def called_operators(root: torch.fx.GraphModule):
         if isinstance(module, torch.fx.GraphModule):
             for node in module.graph.nodes:
                 if node.op.startswith("call"):
-                    yield node, _name(node.target)
+                    yield node, operator_name(node.target)
 
 
-def _name(target: Any) -> str:
+def operator_name(target: Any) -> str:
     """The operator's name as the table has it."""
     import torch
 
@@ -152,7 +157,7 @@ def _values(value: Any):
         yield value
 
 
-def _foreign_dtype(value: Any) -> str:
+def foreign_dtype(value: Any) -> str:
     """Why there are no such tensors, or ""."""
     import torch
 
@@ -163,22 +168,25 @@ def _foreign_dtype(value: Any) -> str:
     return ""
 
 
+def refusal(node: torch.fx.Node, operator: str) -> str | None:
+    """Why a node is not supported: "" for an operator beyond the table, None where it is supported."""
+    row = table().get(operator)
+    if row is None:
+        return ""
+    values = [node.meta.get("val"), [*node.args], [*node.kwargs.values()]]
+    return (row.refuses(node) if row.refuses else "") or foreign_dtype(values) or None
+
+
 def missing_operators(program: torch.export.ExportedProgram) -> list[tuple[str, str, str]]:
     """Operators, inputs and kinds of states that are not supported, as `UnsupportedError` lists them."""
     missing: dict[tuple[str, str], str] = {}
     for node in program.graph.nodes:
-        if node.op == "placeholder" and (reason := _foreign_dtype(node.meta.get("val"))):
+        if node.op == "placeholder" and (reason := foreign_dtype(node.meta.get("val"))):
             missing.setdefault(("input", reason), node.name)
     for node, operator in called_operators(program.graph_module):
-        row = table().get(operator)
-        reason = ""
-        if row is not None:
-            reason = (row.refuses(node) if row.refuses else "") or _foreign_dtype(
-                [node.meta.get("val"), [*node.args], [*node.kwargs.values()]]
-            )
-            if not reason:
-                continue
-        missing.setdefault((operator, reason), node.name)
+        reason = refusal(node, operator)
+        if reason is not None:
+            missing.setdefault((operator, reason), node.name)
     signature = program.graph_signature
     for spec in (*signature.input_specs, *signature.output_specs):
         if spec.kind.name not in _KINDS:
@@ -202,7 +210,7 @@ _KINDS = {
 def uploaded(tensor: torch.Tensor, device: Any) -> ocl.Tensor:
     """A tensor of PyTorch's on a device; its elements are copied."""
     name = str(tensor.dtype).removeprefix("torch.")
-    host = tensor.detach().cpu()
+    host = tensor.detach().cpu().resolve_neg()
     return upload((host.float() if name == "bfloat16" else host).numpy(), DTYPES[name], device)
 
 
@@ -299,7 +307,7 @@ class _Builder:
         return Reference(name)
 
     def _node(self, node: torch.fx.Node, inner: dict) -> Node:
-        operator = _name(node.target)
+        operator = operator_name(node.target)
         row = table()[operator]
         args = tuple(self._argument(each, inner) for each in node.args)
         kwargs = {
@@ -308,7 +316,7 @@ class _Builder:
         if row.flag is not None and row.flag < len(args):
             self.trains |= isinstance(args[row.flag], (bool, float)) and bool(args[row.flag])
         reads = [
-            each.args[1] if _name(each.target) == "operator.getitem" else None
+            each.args[1] if operator_name(each.target) == "operator.getitem" else None
             for each in node.users
             if each.users or each.op == "output"
         ]
