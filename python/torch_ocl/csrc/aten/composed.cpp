@@ -118,7 +118,7 @@ bool has_parts_with_kernels(const at::Tensor& complex) {
   return complex.scalar_type() == c10::kComplexFloat || complex.scalar_type() == c10::kComplexDouble;
 }
 
-/** Of a tensor that may be read conjugate. */
+/** The parts of a tensor, which may be one to be read conjugate. */
 ocl::Tensor pairs_of(const at::Tensor& complex) {
   return tensor_to_read(at::view_as_real(complex.resolve_conj()).contiguous());
 }
