@@ -1,7 +1,6 @@
 """torch.compile on ocl: kernels that Inductor's loops become, beside PyTorch's CPU and float64's truth."""
 
 import math
-import os
 import subprocess
 import sys
 
@@ -426,30 +425,13 @@ def test_two_devices_in_a_graph():
     torch.testing.assert_close(mine.cpu(), x * 2 + y - 1)
 
 
-def test_modes(recwarn):
+def test_modes():
     x = torch.randn(9, 40, device="ocl")
     expected = (x.cpu().sin() @ x.cpu().t()).softmax(-1)
     for mode in ("default", "reduce-overhead", "max-autotune"):
         mine = torch.compile(lambda x: (x.sin() @ x.t()).softmax(-1), mode=mode)(x)
         torch.testing.assert_close(mine.cpu(), expected)
         torch._dynamo.reset()
-    assert sum("captures no graphs" in str(warning.message) for warning in recwarn) == 1
-
-
-def test_modes_warn_of_code_out_of_the_cache(tmp_path):
-    """A second process, which finds the code that the first one wrote, says the same."""
-    program = """
-import torch
-x = torch.randn(9, 40, device="ocl")
-torch.compile(lambda x: x.sin() + 1, mode="reduce-overhead")(x)
-"""
-    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
-    for _ in range(2):
-        ended = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=600
-        )
-        assert ended.returncode == 0, ended.stderr
-        assert ended.stderr.count("captures no graphs") == 1
 
 
 def test_source_kernel_refuses_what_it_cannot_launch():

@@ -36,6 +36,11 @@ QUICK = """
     nn.functional.conv3d nn.functional.conv_transpose3d
     nn.functional.interpolate.nearest nn.functional.interpolate.bilinear nn.functional.pad.reflect
     nn.functional.pad.replicate nn.functional.pad.constant nn.functional.scaled_dot_product_attention
+    stft fft.fft fft.ifft fft.rfft fft.rfft2 fft.ihfft complex nn.functional.embedding_bag nn.functional.rrelu
+    native_batch_norm _native_batch_norm_legit _batch_norm_with_update logspace nonzero_static
+    mvlgamma.mvlgamma_p_3 special.spherical_bessel_j0 special.chebyshev_polynomial_t
+    special.shifted_chebyshev_polynomial_w special.hermite_polynomial_h special.hermite_polynomial_he
+    special.laguerre_polynomial_l special.legendre_polynomial_p
 """.split()
 
 
@@ -98,6 +103,76 @@ def test_unique():
         strict=True,
     ):
         assert torch.equal(ours.cpu(), theirs)
+
+
+@pytest.mark.parametrize("length", [1, 7, 64, 97, 360])
+@pytest.mark.parametrize("norm", ["backward", "ortho", "forward"])
+def test_fourier_transforms(length, norm, monkeypatch):
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    theirs, ours = pair(3, length, requires_grad=True)
+    spectra = [torch.fft.rfft(x, norm=norm) for x in (theirs, ours)]
+    torch.testing.assert_close(spectra[1].cpu(), spectra[0], rtol=2e-5, atol=2e-5 * length)
+    back = torch.fft.irfft(spectra[1].detach(), n=length, norm=norm)
+    assert_close(back, theirs)
+    whole = torch.fft.fftn(torch.complex(ours.detach(), ours.detach().flip(0)), norm=norm)
+    expected = torch.fft.fftn(torch.complex(theirs.detach(), theirs.detach().flip(0)), norm=norm)
+    torch.testing.assert_close(whole.cpu(), expected, rtol=2e-5, atol=2e-5 * length)
+    of_a_conjugate = torch.fft.ifft(whole.conj(), norm=norm)
+    torch.testing.assert_close(
+        of_a_conjugate.cpu(), torch.fft.ifft(expected.conj(), norm=norm), rtol=2e-5, atol=2e-4
+    )
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("padding", [None, 2, -1])
+def test_bags_of_embeddings(mode, padding, monkeypatch):
+    """Empty bags, one that has nothing but padding, equal maxima, and offsets with and without the end."""
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    weights = pair(6, 5, requires_grad=True)
+    factors = pair(9, requires_grad=True)
+    indices = torch.tensor([1, 4, 2, 2, 1, 5, 5, 0, 3])
+    for last in (False, True):
+        offsets, results = torch.tensor([0, 0, 2, 4, 4, 9] if last else [0, 0, 2, 4, 4, 7]), []
+        for weight, factor in zip(weights, factors, strict=True):
+            options = {"per_sample_weights": factor} if mode == "sum" else {}
+            bags = F.embedding_bag(
+                indices.to(weight.device),
+                weight,
+                offsets.to(weight.device),
+                mode=mode,
+                padding_idx=padding,
+                include_last_offset=last,
+                **options,
+            )
+            (bags * torch.arange(1.0, 6.0, device=bags.device)).sin().sum().backward()
+            results.append(bags)
+        assert_close(results[1], results[0])
+    assert_close(weights[1].grad, weights[0].grad)
+    if mode == "sum":
+        assert_close(factors[1].grad, factors[0].grad)
+
+
+def test_a_bag_with_nan():
+    """It is a bag's maximum wherever it stands; PyTorch's CPU sees it where it stands first alone."""
+    weight = torch.randn(6, 3)
+    weight[1, 2] = weight[2, 0] = float("nan")
+    bags = torch.tensor([[0, 1], [2, 3], [4, 5]])
+    theirs = F.embedding_bag(bags, weight, mode="max")
+    ours = F.embedding_bag(bags.to("ocl"), weight.to("ocl"), mode="max").cpu()
+    assert ours.isnan().tolist() == [[False, False, True], [True, False, False], [False] * 3]
+    assert torch.equal(ours[~ours.isnan()], theirs[~ours.isnan()])
+
+
+def test_leaky_slopes_that_are_drawn():
+    x = torch.randn(4000, device="ocl", requires_grad=True)
+    y = F.rrelu(x, 0.1, 0.3, training=True)
+    y.sum().backward()
+    slopes = (y / x).detach()
+    assert torch.equal(slopes[x > 0], torch.ones_like(slopes[x > 0]))
+    drawn = slopes[x < 0]
+    assert 0.1 - 1e-5 <= drawn.min() and drawn.max() <= 0.3 + 1e-5 and abs(drawn.mean() - 0.2) < 0.01
+    torch.testing.assert_close(x.grad, slopes)
+    torch.testing.assert_close(F.rrelu(x, 0.1, 0.3), F.leaky_relu(x, 0.2))
 
 
 @pytest.mark.parametrize("align_corners", [False, True])

@@ -11,6 +11,7 @@ Nothing here is imported before Inductor is. The parts:
 - ``loops``          the loops around all that, for CPUs and for GPUs
 - ``lowerings``      which operators of aten stay calls
 - ``runtime``        what generated code calls: one kernel with its launch sizes
+- ``captures``       ``mode="reduce-overhead"``: calls that are captured and replayed
 
 Here as everywhere in Inductor private interfaces of PyTorch are used, those of the release that ``torch_ocl``
 is built for.
@@ -28,6 +29,7 @@ def install() -> None:
     when_imported("torch._inductor.codegen.common", _register_backend)
     when_imported("torch._inductor.lowering", _change_lowerings)
     when_imported("torch._inductor.graph", _change_layouts)
+    when_imported("torch._inductor.output_code", _install_captures)
 
 
 def _keep_calls(module) -> None:
@@ -51,6 +53,12 @@ def _change_layouts(module) -> None:
     from torch_ocl.inductor import registration
 
     registration.change_layouts(module)
+
+
+def _install_captures(module) -> None:
+    from torch_ocl.inductor import registration
+
+    registration.install_captures(module)
 
 
 def _register_backend(module) -> None:

@@ -141,6 +141,14 @@ def change_layouts(graph: ModuleType) -> None:
     lowerings.keep_layouts(graph)
 
 
+@_or_refuse
+def install_captures(output_code: ModuleType) -> None:
+    """``output_code``: the module torch._inductor.output_code."""
+    from torch_ocl.inductor import captures
+
+    captures.install(output_code)
+
+
 @functools.cache
 def _loaded() -> ModuleType:
     """The code generator."""

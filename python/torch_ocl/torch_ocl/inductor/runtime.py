@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Sequence
 
 import torch
@@ -20,16 +19,6 @@ Sizes = tuple[tuple[int, int, int], tuple[int, int, int]]
 
 def _ceil_div(a: int, b: int) -> int:
     return -(-a // b)
-
-
-@functools.cache
-def warn_of_graphs() -> None:
-    """Once a process. The code of such a mode calls it, so that code out of Inductor's cache warns too."""
-    warnings.warn(
-        "torch.compile on ocl devices captures no graphs, which this mode asks for: capture steps by "
-        "torch.ocl.OCLGraph (docs/pytorch.md)",
-        stacklevel=2,
-    )
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from torch._inductor.utils import Placeholder, get_fused_kernel_name, get_kernel
 from torch._inductor.virtualized import V
 from torch.utils._ordered_set import OrderedSet
 
+from torch_ocl.inductor import captures
 from torch_ocl.inductor.kernel import OclKernel
 
 _LONGEST_NAME = 80
@@ -64,9 +65,9 @@ class OclWrapper(_Calls, PythonWrapperCodegen):
 
     def write_header(self) -> None:
         super().write_header()
-        self.imports.writeline("from torch_ocl.inductor.runtime import CompiledKernel, warn_of_graphs")
+        self.imports.writeline("from torch_ocl.inductor.runtime import CompiledKernel")
         if config.triton.cudagraphs:
-            self.imports.writeline("warn_of_graphs()")
+            V.graph.disable_cudagraphs_reason = captures.reason_for(V.graph)
 
 
 class OclSubgraphWrapper(_Calls, SubgraphPythonWrapperCodegen):
