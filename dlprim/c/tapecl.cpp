@@ -48,6 +48,8 @@ tapecl_status guarded(const Work& work) noexcept {
     return failed(TAPECL_ERROR_DEVICE, e.what());
   } catch (const std::bad_alloc&) {
     return failed(TAPECL_ERROR_MEMORY, "the host has too little memory");
+  } catch (const dlprim::MissingPrimitiveError& e) {
+    return failed(TAPECL_ERROR_PRIMITIVE, e.what());
   } catch (const ValueError& e) {
     return failed(TAPECL_ERROR_ARGUMENT, e.what());
   } catch (const std::exception& e) {

@@ -38,7 +38,8 @@ typedef enum tapecl_status {
   TAPECL_ERROR_FILE = 2,   /* the file is missing, damaged, or no program */
   TAPECL_ERROR_DEVICE = 3, /* there is no such device, or it failed */
   TAPECL_ERROR_MEMORY = 4, /* the device or the host has too little memory */
-  TAPECL_ERROR_OTHER = 5
+  TAPECL_ERROR_OTHER = 5,
+  TAPECL_ERROR_PRIMITIVE = 6 /* the program calls a primitive that this build of the library leaves out */
 } tapecl_status;
 
 /** A program on a device. */

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dlprim/core/arguments.h"
+#include "dlprim/core/error.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/export/size_formula.h"
 
@@ -77,7 +78,13 @@ struct ExportedProgram {
   std::string text() const;
 };
 
-/** Throws ValueError unless the program is sound: every call has a primitive that is known and its
+/** A program calls a primitive that the build at hand leaves out (cmake -DTAPECL_OPERATORS). */
+class MissingPrimitiveError : public Error {
+  using Error::Error;
+};
+
+/** Throws MissingPrimitiveError, which names the primitive, where the build lacks one that is called. Throws
+ * ValueError unless the program is sound: every call has a primitive that is known and its
  * parameters, and every tensor lies within its buffer, which is written before it is read. A dynamic program
  * has to be sound at its least and at its greatest sizes. */
 void check_program(const ExportedProgram& program);

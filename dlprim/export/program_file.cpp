@@ -407,6 +407,8 @@ ExportedProgram load_program(const std::filesystem::path& path, Device& device) 
     throw;
   } catch (const ValueError& error) {
     throw FileError(concat(path.string(), ": ", error.what()));
+  } catch (const MissingPrimitiveError& error) {
+    throw MissingPrimitiveError(concat(path.string(), ": ", error.what()));
   } catch (const TypeError& error) {
     throw FileError(concat(path.string(), ": ", error.what()));
   }
