@@ -3,6 +3,7 @@
 #include <new>
 #include <string>
 
+#include "dlprim/export/program_binaries.h"
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
 #include "dlprim/export/program_sizes.h"
@@ -107,6 +108,13 @@ tapecl_status tapecl_load(const char* path, const char* device, tapecl_program**
     *program = nullptr;
     dlprim::Device& found = dlprim::Device::get(device);
     *program = new tapecl_program(dlprim::load_program(path, found), found);
+  });
+}
+
+tapecl_status tapecl_trust_binaries(tapecl_program* program) {
+  return guarded([&] {
+    require_pointer(program, "program");
+    dlprim::trust_binaries(program->runner.program(), program->runner.device());
   });
 }
 

@@ -7,6 +7,7 @@ endfunction()
 # refuse(PATTERN COMMAND...): the command fails, and says what PATTERN matches.
 function(refuse pattern)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result ERROR_VARIABLE said OUTPUT_VARIABLE said)
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")  # CMake breaks lines
   if(result EQUAL 0 OR NOT said MATCHES "${pattern}")
     message(FATAL_ERROR "Expected a failure with '${pattern}', got ${result} and '${said}'")
   endif()
