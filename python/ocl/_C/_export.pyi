@@ -6,7 +6,7 @@ import collections.abc
 import ocl._C
 import os
 import typing
-__all__: list[str] = ['ExportedProgram', 'ProgramRunner', 'export_dynamic_program', 'export_program', 'load_program']
+__all__: list[str] = ['ExportedProgram', 'ProgramRunner', 'export_dynamic_program', 'export_program', 'load_program', 'trust_binaries', 'with_binaries']
 class ExportedProgram:
     """
     Work on a device as a list of calls over buffers.
