@@ -38,7 +38,7 @@ def folder(tmp_path_factory):
 
 
 def built_and_bits(path, trust, folder, tmp_path):
-    """Of a process without a kernel cache."""
+    """A process with empty caches runs it: how many kernels it builds, and the bits of the result."""
     caches = {
         name: tmp_path / f"{path.stem}_{trust}_{name}" for name in ("OCL_KERNEL_CACHE", "POCL_CACHE_DIR")
     }
