@@ -1,5 +1,8 @@
-option(TAPECL_BUNDLE_SOURCES
-  "Compile the sources of a folder together: a first build takes a third, one after an edit longer" ON)
+# Not by default where the linker shall drop what nothing calls: it keeps what initializes the objects of a bundle.
+include(CMakeDependentOption)
+cmake_dependent_option(TAPECL_BUNDLE_SOURCES
+  "Compile the sources of a folder together: a first build takes a third, one after an edit longer" ON
+  "NOT TAPECL_IS_SELECTIVE" OFF)
 
 # tapecl_bundle_sources(TARGET [INLINES_VARIANTS] [MOST COUNT] [APART PATTERN...] [HEADERS HEADER...]): compiles the
 # sources of each folder together, up to COUNT (12) at a time, so that templates are instantiated once for all of them,

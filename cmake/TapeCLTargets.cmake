@@ -15,6 +15,9 @@ function(tapecl_add_library name)
   set_target_properties(${name} PROPERTIES OUTPUT_NAME tapecl_${name})
   target_link_libraries(${name} PUBLIC ${ARGN})
   tapecl_compile_options(${name})
+  if(TAPECL_IS_SELECTIVE)
+    return()  # it has no kernels
+  endif()
   install(TARGETS ${name} EXPORT TapeCL_${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} DESTINATION ${TAPECL_INCLUDE_DIR}
           FILES_MATCHING PATTERN "*.h" PATTERN "*.def")

@@ -3,6 +3,7 @@
 #include <new>
 #include <string>
 
+#include "dlprim/export/program_binaries.h"
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
 #include "dlprim/export/program_sizes.h"
@@ -48,6 +49,8 @@ tapecl_status guarded(const Work& work) noexcept {
     return failed(TAPECL_ERROR_DEVICE, e.what());
   } catch (const std::bad_alloc&) {
     return failed(TAPECL_ERROR_MEMORY, "the host has too little memory");
+  } catch (const dlprim::MissingPrimitiveError& e) {
+    return failed(TAPECL_ERROR_PRIMITIVE, e.what());
   } catch (const ValueError& e) {
     return failed(TAPECL_ERROR_ARGUMENT, e.what());
   } catch (const std::exception& e) {
@@ -105,6 +108,13 @@ tapecl_status tapecl_load(const char* path, const char* device, tapecl_program**
     *program = nullptr;
     dlprim::Device& found = dlprim::Device::get(device);
     *program = new tapecl_program(dlprim::load_program(path, found), found);
+  });
+}
+
+tapecl_status tapecl_trust_binaries(tapecl_program* program) {
+  return guarded([&] {
+    require_pointer(program, "program");
+    dlprim::trust_binaries(program->runner.program(), program->runner.device());
   });
 }
 

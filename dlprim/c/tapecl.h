@@ -38,7 +38,8 @@ typedef enum tapecl_status {
   TAPECL_ERROR_FILE = 2,   /* the file is missing, damaged, or no program */
   TAPECL_ERROR_DEVICE = 3, /* there is no such device, or it failed */
   TAPECL_ERROR_MEMORY = 4, /* the device or the host has too little memory */
-  TAPECL_ERROR_OTHER = 5
+  TAPECL_ERROR_OTHER = 5,
+  TAPECL_ERROR_PRIMITIVE = 6 /* the program calls a primitive that this build of the library leaves out */
 } tapecl_status;
 
 /** A program on a device. */
@@ -62,6 +63,17 @@ TAPECL_API const char* tapecl_last_error(void);
 /** Loads a program for a device ("ocl:0", "cpu", "gpu:1"). The caller frees it. */
 TAPECL_API tapecl_status tapecl_load(const char* path, const char* device, tapecl_program** program);
 /** Waits for nothing; null is allowed. */
+/**
+ * Lets the program use the kernels' binaries in its file that were made for this device and driver, so that
+ * its first run builds nothing. To be called after tapecl_load and before the first run. Other binaries, and
+ * a file without any, are no error: kernels are built from source then.
+ *
+ * A binary is native code. Drivers load it unchecked, and it runs with the rights of your process. It goes
+ * into your kernel cache, so that later processes use it too. Call this for files alone whose maker you trust
+ * as you trust a program's; tapecl_load itself never uses binaries.
+ */
+TAPECL_API tapecl_status tapecl_trust_binaries(tapecl_program* program);
+
 TAPECL_API void tapecl_free(tapecl_program* program);
 
 TAPECL_API size_t tapecl_input_count(const tapecl_program* program);

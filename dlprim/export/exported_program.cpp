@@ -196,6 +196,9 @@ void check_program(const ExportedProgram& program) {
     const std::string whose = concat("call ", i, ", ", call.primitive);
     const Primitive* primitive = find_primitive(call.primitive);
     require(primitive, "call ", i, ": there is no primitive named ", call.primitive);
+    require<MissingPrimitiveError>(primitive->make, "call ", i, ": the primitive ", call.primitive,
+                                   " is not in this build, which was made for other programs; add this one "
+                                   "to cmake -DTAPECL_OPERATORS=\"a.ocl;b.ocl\" and build it again");
     std::vector<std::string> given;
     for (const Argument& argument : call.arguments) given.push_back(argument.name);
     require(given == primitive->parameters, whose, ": these are not its arguments");

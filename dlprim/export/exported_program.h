@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dlprim/core/arguments.h"
+#include "dlprim/core/error.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/export/size_formula.h"
 
@@ -51,6 +52,14 @@ struct ProgramCall {
   std::vector<VaryingNumber> varying{};  // by place
 };
 
+/** A kernel program as a driver built it, under its key in the kernel cache (KernelCache). */
+struct ProgramBinary {
+  std::string key, label;      // label: for people
+  std::string device, driver;  // whose it is
+  std::string variants;        // CachedBinary
+  std::shared_ptr<const std::vector<unsigned char>> bytes;
+};
+
 /**
  * Work on a device as a list of calls of primitives over buffers: a net's forward pass, or a training step.
  * ProgramCapture makes it, ProgramFile stores it, ProgramRunner runs it. A value.
@@ -67,6 +76,7 @@ struct ExportedProgram {
   std::uint64_t random_advance = 0;
   SizeFormula random_formula{};
   std::vector<ProgramSymbol> symbols{};
+  std::vector<ProgramBinary> binaries{};  // unused unless trust_binaries (program_binaries.h) is called
 
   bool is_dynamic() const { return !symbols.empty(); }
 
@@ -77,7 +87,13 @@ struct ExportedProgram {
   std::string text() const;
 };
 
-/** Throws ValueError unless the program is sound: every call has a primitive that is known and its
+/** A program calls a primitive that the build at hand leaves out (cmake -DTAPECL_OPERATORS). */
+class MissingPrimitiveError : public Error {
+  using Error::Error;
+};
+
+/** Throws MissingPrimitiveError where the build lacks a primitive that is called. Throws ValueError unless
+ * the program is sound: every call has a primitive that is known and its
  * parameters, and every tensor lies within its buffer, which is written before it is read. A dynamic program
  * has to be sound at its least and at its greatest sizes. */
 void check_program(const ExportedProgram& program);

@@ -221,16 +221,52 @@ std::shared_ptr<HeldCall> Primitive::call(const std::vector<Argument>& arguments
   }
 }
 
+namespace {
+
+/** Whether the build has the primitive: all, or those of cmake -DTAPECL_OPERATORS. */
+constexpr bool is_built(std::string_view name) {
+#ifdef TAPECL_PRIMITIVES
+  constexpr std::string_view built = TAPECL_PRIMITIVES;  // " a b c "
+  for (std::size_t at = built.find(name); at != built.npos; at = built.find(name, at + 1))
+    if (built[at - 1] == ' ' && built[at + name.size()] == ' ') return true;
+  return false;
+#else
+  return !name.empty();
+#endif
+}
+
+/** `make`, or null. The linker drops a function that no row leads to, and what it alone uses. */
+template <bool is_built, class Make>
+constexpr decltype(Primitive::make) make_if_built(Make make) {
+  if constexpr (is_built)
+    return make;
+  else
+    return nullptr;
+}
+
+}  // namespace
+
 const std::vector<Primitive>& primitive_table() {
-#define PRIMITIVE(function, parameters, writes, updates)                                             \
-  Primitive{#function, split_names(parameters), writes, updates,                                     \
-            [](const char* name, const std::vector<Argument>& arguments, ArgumentContext& context) { \
-              return read_call(name, function, arguments, context);                                  \
-            }},
-  static const auto& table = *new std::vector<Primitive>{
+  struct Row {
+    const char *name, *parameters, *writes, *updates;
+    decltype(Primitive::make) make;
+  };
+#define PRIMITIVE(function, parameters, writes, updates)                                           \
+  Row{#function, parameters, writes, updates,                                                      \
+      make_if_built<is_built(#function)>(                                                          \
+          [](const char* name, const std::vector<Argument>& arguments, ArgumentContext& context) { \
+            return read_call(name, function, arguments, context);                                  \
+          })},
+  static constexpr Row rows[] = {
 #include "dlprim/export/primitives.def"
   };
 #undef PRIMITIVE
+  static const auto& table = *[] {
+    auto* primitives = new std::vector<Primitive>;
+    for (const Row& row : rows)
+      primitives->push_back({row.name, split_names(row.parameters), row.writes, row.updates, row.make});
+    return primitives;
+  }();
   return table;
 }
 

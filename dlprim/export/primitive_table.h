@@ -27,11 +27,12 @@ struct Primitive {
   std::shared_ptr<HeldCall> call(const std::vector<Argument>& arguments, ArgumentContext& context) const;
 
   const char *writes, *updates;  // primitives.def
+  /** Null where the build leaves the primitive out (cmake -DTAPECL_OPERATORS); check_program refuses it. */
   std::shared_ptr<HeldCall> (*make)(const char* name, const std::vector<Argument>& arguments,
                                     ArgumentContext& context);
 };
 
-/** Every primitive that an exported program may call, by name. */
+/** Every primitive that an exported program may call, by name, also those that the build leaves out. */
 const std::vector<Primitive>& primitive_table();
 /** The primitive of that name, or null. */
 const Primitive* find_primitive(std::string_view name);

@@ -1,6 +1,7 @@
 #include "dlprim/export/program_file.h"
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -18,6 +19,7 @@ using Kind = ProgramBuffer::Kind;
 
 constexpr int static_version = 1, dynamic_version = 2;  // version 2 has symbols and formulas
 constexpr const char *format_key = "tapecl_format", *program_key = "tapecl_program";
+constexpr const char *binaries_key = "tapecl_binaries", *bytes_dtype = "U8";
 constexpr const char *tensor_key = "$tensor", *number_key = "$number";
 constexpr const char *size_key = "$size", *real_key = "$real";  // formulas
 constexpr const char* single_name = "float32";
@@ -154,6 +156,24 @@ Json json_of(const ExportedProgram& program) {
       symbols.push_back({{"name", symbol.name}, {"min", symbol.min}, {"max", symbol.max}});
     json["symbols"] = std::move(symbols);
     json["random_advance"] = program.random_formula.text(program.symbols);
+  }
+  return json;
+}
+
+std::string name_of_binary(std::size_t i) {
+  return concat("tapecl_binary.", i);
+}
+
+Json json_of(const std::vector<ProgramBinary>& binaries) {
+  Json json = Json::array();
+  for (std::size_t i = 0; i < binaries.size(); ++i) {
+    const ProgramBinary& binary = binaries[i];
+    json.push_back({{"tensor", name_of_binary(i)},
+                    {"key", binary.key},
+                    {"label", binary.label},
+                    {"device", binary.device},
+                    {"driver", binary.driver},
+                    {"variants", binary.variants}});
   }
   return json;
 }
@@ -326,6 +346,29 @@ Kind kind_named(const std::string& name) {
   throw ValueError(concat("there is no kind of buffer named \"", name, "\""));
 }
 
+const io::SafetensorsEntry& entry_named(const io::SafetensorsFile& file, const std::string& name) {
+  for (const io::SafetensorsEntry& entry : file.entries())
+    if (entry.name == name) return entry;
+  throw ValueError(concat("the tensor ", name, " is missing"));
+}
+
+template <class Byte>
+std::shared_ptr<const std::vector<Byte>> contents_of(const io::SafetensorsFile& file,
+                                                     const io::SafetensorsEntry& entry) {
+  std::vector<Byte> contents(entry.end - entry.begin);
+  file.read(entry, contents.data());
+  return std::make_shared<const std::vector<Byte>>(std::move(contents));
+}
+
+Json parsed(const std::string& text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception& error) {
+    throw ValueError(
+        concat("the program is not JSON: ", error.id == 101 ? "syntax" : "a number is out of range"));
+  }
+}
+
 ProgramBuffer read_buffer(const Json& json, const io::SafetensorsFile& file, Device& device) {
   ProgramBuffer buffer;
   buffer.kind = kind_named(text(member(json, "kind"), "a buffer's kind"));
@@ -334,18 +377,29 @@ ProgramBuffer read_buffer(const Json& json, const io::SafetensorsFile& file, Dev
   buffer.storage = std::make_shared<Storage>(device, buffer.bytes);
   if (!has_contents(buffer)) return buffer;
   buffer.name = text(member(json, "name"), "a buffer's name");
-  for (const io::SafetensorsEntry& entry : file.entries()) {
-    if (entry.name != buffer.name) continue;
-    buffer.dtype = io::dtype_of_safetensors(entry.dtype);
-    buffer.shape = Dims(entry.shape);
-    require(entry.end - entry.begin == buffer.bytes, "buffer ", buffer.name, " has ", buffer.bytes,
-            " bytes, and its tensor ", entry.end - entry.begin);
-    std::vector<char> contents(buffer.bytes);
-    file.read(entry, contents.data());
-    buffer.contents = std::make_shared<const std::vector<char>>(std::move(contents));
-    return buffer;
+  const io::SafetensorsEntry& entry = entry_named(file, buffer.name);
+  buffer.dtype = io::dtype_of_safetensors(entry.dtype);
+  buffer.shape = Dims(entry.shape);
+  require(entry.end - entry.begin == buffer.bytes, "buffer ", buffer.name, " has ", buffer.bytes,
+          " bytes, and its tensor ", entry.end - entry.begin);
+  buffer.contents = contents_of<char>(file, entry);
+  return buffer;
+}
+
+std::vector<ProgramBinary> read_binaries(const io::SafetensorsFile& file) {
+  std::vector<ProgramBinary> binaries;
+  const auto found = file.metadata().find(binaries_key);
+  if (found == file.metadata().end()) return binaries;
+  const Json json = parsed(found->second);
+  require(json.is_array(), "\"", binaries_key, "\" must be a list");
+  for (const Json& each : json) {
+    const auto of = [&](const char* key) { return text(member(each, key), key); };
+    const io::SafetensorsEntry& entry = entry_named(file, of("tensor"));
+    require(entry.dtype == bytes_dtype, "the binary ", entry.name, " must have the dtype ", bytes_dtype);
+    binaries.push_back({of("key"), of("label"), of("device"), of("driver"), of("variants"),
+                        contents_of<unsigned char>(file, entry)});
   }
-  throw ValueError(concat("the tensor of buffer ", buffer.name, " is missing"));
+  return binaries;
 }
 
 ExportedProgram read_program(const io::SafetensorsFile& file, Device& device) {
@@ -356,13 +410,7 @@ ExportedProgram read_program(const io::SafetensorsFile& file, Device& device) {
   require(is_dynamic || format->second == std::to_string(static_version), "the program has version ",
           format->second, " of the format, and this library reads versions ", static_version, " to ",
           dynamic_version);
-  Json json;
-  try {
-    json = Json::parse(found->second);
-  } catch (const Json::exception& error) {
-    throw ValueError(
-        concat("the program is not JSON: ", error.id == 101 ? "syntax" : "a number is out of range"));
-  }
+  const Json json = parsed(found->second);
   ExportedProgram program;
   for (const Json& buffer : list_member(json, "buffers"))
     program.buffers.push_back(read_buffer(buffer, file, device));
@@ -379,6 +427,7 @@ ExportedProgram read_program(const io::SafetensorsFile& file, Device& device) {
     program.random_advance = natural(advance, "\"random_advance\"");
   }
   for (const Json& call : list_member(json, "calls")) program.calls.push_back(reader.call(call));
+  program.binaries = read_binaries(file);
   check_program(program);
   return program;
 }
@@ -390,12 +439,21 @@ void save_program(const ExportedProgram& program, const std::filesystem::path& p
   for (const ProgramBuffer& buffer : program.buffers)
     if (has_contents(buffer))
       entries.push_back({buffer.name, info(buffer.dtype).safetensors_name, buffer.shape.vector(), 0, 0});
-  io::SafetensorsWriter writer(
-      path, std::move(entries),
-      {{format_key, std::to_string(program.is_dynamic() ? dynamic_version : static_version)},
-       {program_key, json_of(program).dump()}});
+  std::map<std::string, std::string> metadata{
+      {format_key, std::to_string(program.is_dynamic() ? dynamic_version : static_version)},
+      {program_key, json_of(program).dump()}};
+  for (std::size_t i = 0; i < program.binaries.size(); ++i)
+    entries.push_back({name_of_binary(i),
+                       bytes_dtype,
+                       {static_cast<std::int64_t>(program.binaries[i].bytes->size())},
+                       0,
+                       0});
+  if (!program.binaries.empty()) metadata.emplace(binaries_key, json_of(program.binaries).dump());
+  io::SafetensorsWriter writer(path, std::move(entries), metadata);
   for (const ProgramBuffer& buffer : program.buffers)
     if (has_contents(buffer)) writer.write(buffer.contents->data(), buffer.contents->size());
+  for (const ProgramBinary& binary : program.binaries)
+    writer.write(binary.bytes->data(), binary.bytes->size());
   writer.finish();
 }
 
@@ -407,6 +465,8 @@ ExportedProgram load_program(const std::filesystem::path& path, Device& device) 
     throw;
   } catch (const ValueError& error) {
     throw FileError(concat(path.string(), ": ", error.what()));
+  } catch (const MissingPrimitiveError& error) {
+    throw MissingPrimitiveError(concat(path.string(), ": ", error.what()));
   } catch (const TypeError& error) {
     throw FileError(concat(path.string(), ": ", error.what()));
   }

@@ -13,8 +13,9 @@ class Device;
  * Writes a program to a file of the format .ocl, which is a safetensors file. Its tensors are the constants,
  * and the states before the first run. Its metadata hold the calls as JSON ("tapecl_program") and the version
  * of the format ("tapecl_format"). A program of given shapes has version 1. A dynamic one has version 2:
- * its symbols, and texts of formulas (SizeFormula) in the places of numbers. The file is there as a whole or
- * not at all. Throws FileError.
+ * its symbols, and texts of formulas (SizeFormula) in the places of numbers. Binaries are tensors too, and
+ * "tapecl_binaries" says whose they are; readers that do not know them ignore them. The file is there as a
+ * whole or not at all. Throws FileError.
  */
 void save_program(const ExportedProgram& program, const std::filesystem::path& path);
 

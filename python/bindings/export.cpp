@@ -4,6 +4,7 @@
 #include "autograd/tape/tape.h"
 #include "casters.h"
 #include "dlprim/export/passes/passes.h"
+#include "dlprim/export/program_binaries.h"
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
 #include "dlprim/export/program_sizes.h"
@@ -68,6 +69,15 @@ py::list calls_of(const ExportedProgram& program) {
   for (const dlprim::ProgramCall& call : program.calls)
     list.append(py::make_tuple(call.primitive, call.operation, call.module));
   return list;
+}
+
+void save(const ExportedProgram& program, const std::filesystem::path& path, const py::object& binaries) {
+  ExportedProgram whole = program;
+  if (!binaries.is_none())
+    whole =
+        py::module_::import("ocl.export.binaries").attr("built")(program, binaries).cast<ExportedProgram>();
+  const PythonUnlocked unlocked;
+  save_program(whole, path);
 }
 
 /** Writes an input of the shape that was set: the elements of `given`, which may lie on another device. */
@@ -146,10 +156,11 @@ What :func:`ocl.export.export` makes; ``print`` shows its calls.)")
 
 Batch norms behind convolutions and linear layers become parts of their weights. The results differ by
 roundings. Constants that changed are named ``folded_0`` and so on.)")
-      .def(
-          "save", [](const ExportedProgram& p, const std::filesystem::path& path) { save_program(p, path); },
-          py::arg("path"), WithoutLock(),
-          "Writes it to a file of the format .ocl, which is a safetensors file. Raises OSError.");
+      .def("save", &save, py::arg("path"), py::kw_only(), py::arg("binaries") = py::none(),
+           R"(Writes it to a file of the format .ocl, which is a safetensors file. Raises OSError.
+
+``binaries`` is a list of devices whose built kernels the file holds too. For each, a process of its own runs the
+program with zeros as inputs. Runs use them where ``ocl.runtime.load`` is told to trust them.)");
 
   py::class_<ProgramRunner>(m, "ProgramRunner", R"(Runs an exported program on a device.
 
@@ -196,4 +207,15 @@ roundings. Constants that changed are named ``folded_0`` and so on.)")
         return dlprim::load_program(path, *device);
       },
       py::arg("path"), py::arg("device"), WithoutLock(), "Reads a file of the format .ocl. Raises OSError.");
+  m.def(
+      "trust_binaries",
+      [](const ExportedProgram& program, const ocl::Device& device) { trust_binaries(program, *device); },
+      py::arg("program"), py::arg("device"), WithoutLock(), "See ocl.runtime.load.");
+  m.def(
+      "with_binaries",
+      [](const ExportedProgram& program, const ocl::Device& device) {
+        return with_binaries(program, *device);
+      },
+      py::arg("program"), py::arg("device"), WithoutLock(),
+      "The program with its kernels as they are built in this process, whose kernel cache must be empty.");
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 
 #include "arrays.h"
 #include "dlprim/export/passes/passes.h"
+#include "dlprim/export/program_binaries.h"
 #include "dlprim/export/program_file.h"
 #include "dlprim/export/program_runner.h"
 #include "dlprim/export/program_sizes.h"
@@ -92,12 +94,12 @@ std::vector<std::pair<std::string, std::unique_ptr<dlprim::io::OutputFile>>> ope
 }
 
 struct Options {
-  std::string program, device = "ocl:0", save;
+  std::string program, device = "ocl:0", save, save_binaries;
   std::vector<std::string> inputs, outputs;
   int repeat = 1, generate = 0;
   std::vector<std::int64_t> prompt;
   std::optional<std::int64_t> end;
-  bool show = false, profile = false, optimize = false;
+  bool show = false, profile = false, optimize = false, trust_binaries = false;
 };
 
 /** Writes tokens after those of --prompt or --input. */
@@ -143,10 +145,41 @@ void run_repeatedly(ProgramRunner& runner, const Options& options, Clock::time_p
   for (const auto& [name, file] : outputs) write_npy(*file, get_output(runner, name));
 }
 
+/** A kernel cache of this process alone, which ends with it; to be made before anything else. */
+class OwnKernelCache {
+ public:
+  OwnKernelCache() : folder_((std::filesystem::temp_directory_path() / "tapecl-run-XXXXXX").string()) {
+    require<dlprim::FileError>(mkdtemp(folder_.data()) != nullptr, "cannot make the folder ", folder_);
+    setenv("OCL_KERNEL_CACHE", folder_.c_str(), 1);
+    setenv("POCL_KERNEL_CACHE", "0", 1);
+  }
+  ~OwnKernelCache() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  OwnKernelCache(const OwnKernelCache&) = delete;
+  OwnKernelCache& operator=(const OwnKernelCache&) = delete;
+
+ private:
+  std::string folder_;
+};
+
+void save_binaries(const Options& options) {
+  const OwnKernelCache cache;
+  dlprim::Device& device = dlprim::Device::get(options.device);
+  dlprim::ExportedProgram program = dlprim::load_program(options.program, device);
+  if (options.optimize) optimize_program(program);
+  program = with_binaries(program, device);
+  save_program(program, options.save_binaries);
+  std::printf("%zu binaries\n", program.binaries.size());
+}
+
 void run(const Options& options) {
+  if (!options.save_binaries.empty()) return save_binaries(options);
   const auto start = Clock::now();
   dlprim::Device& device = dlprim::Device::get(options.device);
   dlprim::ExportedProgram program = dlprim::load_program(options.program, device);
+  if (options.trust_binaries) dlprim::trust_binaries(program, device);
   if (options.optimize) optimize_program(program);
   ProgramRunner runner(std::move(program), device);
   if (options.show) return static_cast<void>(std::fputs(runner.program().text().c_str(), stdout));
@@ -184,6 +217,13 @@ int main(int argc, char** argv) {
       ->needs(generate);
   app.add_option("--end", options.end, "the token that ends a sequence")->needs(generate);
   app.add_option("--save", options.save, "write the program with its states after the runs");
+  auto* save_binaries = app.add_option("--save-binaries", options.save_binaries,
+                                       "write the program with its kernels as the device's driver builds "
+                                       "them, beside those that it has, and run no inputs");
+  app.add_flag("--trust-binaries", options.trust_binaries,
+               "use the built kernels in the file, which are native code that nobody checks: for files whose "
+               "maker you trust")
+      ->excludes(save_binaries);
   app.add_flag("--profile", options.profile, "where the time of one more run goes");
   app.add_flag("--optimize", options.optimize,
                "fold batch norms and constants first; results differ by roundings");

@@ -6,7 +6,7 @@ import collections.abc
 import ocl._C
 import os
 import typing
-__all__: list[str] = ['ExportedProgram', 'ProgramRunner', 'export_dynamic_program', 'export_program', 'load_program']
+__all__: list[str] = ['ExportedProgram', 'ProgramRunner', 'export_dynamic_program', 'export_program', 'load_program', 'trust_binaries', 'with_binaries']
 class ExportedProgram:
     """
     Work on a device as a list of calls over buffers.
@@ -22,9 +22,12 @@ class ExportedProgram:
         Batch norms behind convolutions and linear layers become parts of their weights. The results differ by
         roundings. Constants that changed are named ``folded_0`` and so on.
         """
-    def save(self, path: os.PathLike | str | bytes) -> None:
+    def save(self, path: os.PathLike | str | bytes, *, binaries: object = None) -> None:
         """
         Writes it to a file of the format .ocl, which is a safetensors file. Raises OSError.
+        
+        ``binaries`` is a list of devices whose built kernels the file holds too. For each, a process of its own runs the
+        program with zeros as inputs. Runs use them where ``ocl.runtime.load`` is told to trust them.
         """
     @property
     def calls(self) -> list:
@@ -108,4 +111,12 @@ def export_program(work: collections.abc.Callable, inputs: collections.abc.Seque
 def load_program(path: os.PathLike | str | bytes, device: ocl._C.device) -> ExportedProgram:
     """
     Reads a file of the format .ocl. Raises OSError.
+    """
+def trust_binaries(program: ExportedProgram, device: ocl._C.device) -> None:
+    """
+    See ocl.runtime.load.
+    """
+def with_binaries(program: ExportedProgram, device: ocl._C.device) -> ExportedProgram:
+    """
+    The program with its kernels as they are built in this process, whose kernel cache must be empty.
     """

@@ -3,6 +3,7 @@
 import ocl
 from ocl._C._export import ExportedProgram, load_program
 from ocl._C._export import ProgramRunner as _ProgramRunner
+from ocl._C._export import trust_binaries as _trust_binaries
 
 __all__ = ["Program", "load", "prepare"]
 
@@ -85,6 +86,15 @@ def prepare(program: ExportedProgram, device="ocl:0") -> Program:
     return Program(program, device)
 
 
-def load(path, device="ocl:0") -> Program:
-    """A program from a file of the format .ocl. Raises OSError for a file that is damaged or no program."""
-    return Program(load_program(path, ocl.device(device)), device)
+def load(path, device="ocl:0", *, trust_binaries=False) -> Program:
+    """A program from a file of the format .ocl. Raises OSError for a file that is damaged or no program.
+
+    With ``trust_binaries`` kernels that the file holds for this device and driver
+    (``ExportedProgram.save(path, binaries=...)``) go into the kernel cache, so that the first run builds
+    nothing. They are native code that nobody checks, and run with the rights of the process, in later
+    processes of yours too: say so only of files whose maker you trust. Kernels of other devices and drivers
+    are built from source as ever."""
+    program = load_program(path, ocl.device(device))
+    if trust_binaries:
+        _trust_binaries(program, ocl.device(device))
+    return Program(program, device)
