@@ -40,7 +40,7 @@ inline affine_values_t affine_of_channels(int c, __global const REAL *mean, __gl
   return a;
 }
 
-// What an item has for its channel number w.
+// This is what an item has for its channel number w.
 #if WIDTH == 4
 #define PART_OF(values, w) ((w) == 0 ? (values).x : (w) == 1 ? (values).y : (w) == 2 ? (values).z : (values).w)
 #else
@@ -60,7 +60,7 @@ __kernel void batch_norm_moments(MOMENTS_PARAMETERS) {
   MY_COLUMNS
   moments_t all[WIDTH];
   UNROLL for (int w = 0; w < WIDTH; ++w) all[w] = no_moments();
-  // As ITEM_MOMENTS does for one channel.
+  // ITEM_MOMENTS does the same for one channel.
   for (int from = first; is_there && from < end; from += CHAIN * lines) {
     VALUES drift = 0, squares = 0, shift = 0;
     int count = 0;

@@ -116,8 +116,8 @@ struct Walk {
     layout = elementwise_layout(shape, strides);
   }
 
-  /** What a CPU's kernel is made for (RowStep): where rows are long, and nothing but single elements and
-   * backward rows keeps its compiler from making vectors. */
+  /** The steps that a CPU's kernel is made for (RowStep). It is made where rows are long, and nothing but
+   * single elements and backward rows keeps the compiler from making vectors. */
   unsigned row_steps() const {
     constexpr std::int64_t long_row = 32;
     if (layout.sizes.empty() || layout.sizes.back() < long_row) return 0;

@@ -15,7 +15,7 @@ __kernel void pad(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows,
     const long slice = at.plane * p.size[0] + padding_source(&p, 0, at.d);
     const __global STORAGE *source = x + (slice * p.size[1] + padding_source(&p, 1, at.h)) * p.size[2];
 #if SHAPE_CPU
-    // What has the input's order is copied in vectors.
+    // The columns that have the input's order are copied in vectors.
     __global STORAGE *result = y + row * p.out[2];
     const int first = clamp(p.before[2], 0, p.out[2]), end = clamp(p.before[2] + p.size[2], first, p.out[2]);
     for (int column = 0; column < first; ++column) STORE(result, column, LOAD(source, padding_source(&p, 2, column)));

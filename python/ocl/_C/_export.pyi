@@ -22,7 +22,7 @@ class ExportedProgram:
         Batch norms behind convolutions and linear layers become parts of their weights. The results differ by
         roundings. Constants that changed are named ``folded_0`` and so on.
         """
-    def save(self, path: os.PathLike | str | bytes, *, binaries: object = None) -> None:
+    def save(self, path: os.PathLike | str | bytes, *, binaries: typing.Any = None) -> None:
         """
         Writes it to a file of the format .ocl, which is a safetensors file. Raises OSError.
         

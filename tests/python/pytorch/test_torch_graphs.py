@@ -226,6 +226,19 @@ def test_work_put_off_before_a_capture_is_not_the_graphs():
     assert torch.allclose(put_off.relu().cpu(), expected, atol=1e-5)
 
 
+def test_work_put_off_before_a_replay_reads_what_was_there():
+    x, norm = torch.randn(4, 3, 5, 5, device="ocl"), nn.BatchNorm2d(3)
+    graph = torch.ocl.OCLGraph()
+    with torch.ocl.graph(graph):
+        y = 2 * x + x.square()
+    graph.replay()
+    expected = norm(y.cpu())
+    z = norm.to("ocl")(y)
+    x.mul_(10)
+    graph.replay()
+    torch.testing.assert_close(z.cpu(), expected)
+
+
 def test_work_put_off_in_a_capture_is_the_graphs():
     norm = nn.BatchNorm2d(4).to("ocl")
     x = torch.randn(2, 4, 5, 5, device="ocl")

@@ -134,6 +134,7 @@ dlprim::CommandGraph& Graph::captured() const {
 
 void Graph::replay() {
   RECORD_FUNCTION("OCLGraph.replay", std::vector<c10::IValue>());  // that profiles show its kernels under
+  run_deferred(nullptr);  // what was put off may read what the graph overwrites
   captured().replay();
 }
 

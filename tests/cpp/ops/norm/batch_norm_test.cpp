@@ -133,7 +133,8 @@ TEST(BatchNorm, EveryImplementation) {
   for (const char* family : {"batch_norm_statistics", "batch_norm_gradient_sums", "batch_norm_forward",
                              "batch_norm_input_gradient"})
     for_each_implementation(family, [] {
-      for (const Batch& b : {Batch{5, 32, 49}, Batch{2, 17, 100}, Batch{128, 10, 1}, Batch{700, 33, 1}})
+      for (const Batch& b : {Batch{5, 32, 49}, Batch{2, 17, 100}, Batch{128, 10, 1}, Batch{700, 33, 1},
+                             Batch{5, 4, 1}, Batch{900, 132, 1}})
         for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16}) check(b, 0, dtype);
     });
 }
