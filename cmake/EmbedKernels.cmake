@@ -1,5 +1,5 @@
-# Writes OUTPUT, a C++ file that holds the text of every file in FILES under its path relative to ROOT, without lines of
-# comment and indentation, which are a fifth. With NAMED_IN, a binary, only of those that it names, and of the files that
+# Writes OUTPUT, a C++ file that holds the text of every file in FILES under its path relative to ROOT, without lines
+# of comment and indentation, which are a fifth. With NAMED_IN, a binary, only of those that it names, and of the files that
 # these include.
 set(names "")
 foreach(file IN LISTS FILES)

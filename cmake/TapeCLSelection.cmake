@@ -1,5 +1,5 @@
-# A runner for given programs alone: cmake -DTAPECL_OPERATORS="a.ocl;b.ocl" keeps the primitives that these files call. The
-# other rows of dlprim/export/primitives.def lose their functions, and the linker drops whatever nothing calls then.
+# A runner for given programs alone: cmake -DTAPECL_OPERATORS="a.ocl;b.ocl" keeps the primitives that these files call.
+# The other rows of dlprim/export/primitives.def lose their functions, and the linker drops whatever nothing calls then.
 # tapecl_embed_named_kernels embeds the kernel files that the rest names.
 set(TAPECL_OPERATORS "" CACHE FILEPATH "Exported programs (.ocl): build the runner for these alone")
 

@@ -62,18 +62,18 @@ TAPECL_API const char* tapecl_last_error(void);
 
 /** Loads a program for a device ("ocl:0", "cpu", "gpu:1"). The caller frees it. */
 TAPECL_API tapecl_status tapecl_load(const char* path, const char* device, tapecl_program** program);
-/** Waits for nothing; null is allowed. */
 /**
  * Lets the program use the kernels' binaries in its file that were made for this device and driver, so that
  * its first run builds nothing. To be called after tapecl_load and before the first run. Other binaries, and
  * a file without any, are no error: kernels are built from source then.
  *
  * A binary is native code. Drivers load it unchecked, and it runs with the rights of your process. It goes
- * into your kernel cache, so that later processes use it too. Call this for files alone whose maker you trust
- * as you trust a program's; tapecl_load itself never uses binaries.
+ * into your kernel cache, where later processes find it for all programs. Call this for files alone whose
+ * maker you trust as you trust a program's; tapecl_load itself never uses binaries.
  */
 TAPECL_API tapecl_status tapecl_trust_binaries(tapecl_program* program);
 
+/** Waits for nothing; null is allowed. */
 TAPECL_API void tapecl_free(tapecl_program* program);
 
 TAPECL_API size_t tapecl_input_count(const tapecl_program* program);

@@ -93,9 +93,9 @@ class MissingPrimitiveError : public Error {
 };
 
 /** Throws MissingPrimitiveError where the build lacks a primitive that is called. Throws ValueError unless
- * the program is sound: every call has a primitive that is known and its
- * parameters, and every tensor lies within its buffer, which is written before it is read. A dynamic program
- * has to be sound at its least and at its greatest sizes. */
+ * the program is sound: every call has a primitive that is known and its parameters, and every tensor lies
+ * within its buffer, which is written before it is read. A dynamic program has to be sound at its least and
+ * at its greatest sizes. */
 void check_program(const ExportedProgram& program);
 
 }  // namespace dlprim

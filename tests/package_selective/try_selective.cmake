@@ -1,5 +1,6 @@
-# Builds the runner in SOURCE_DIR for one program alone (TAPECL_OPERATORS), below WORK_DIR, and compares it with the runner
-# of all programs in BUILD_DIR: the program gives the same bits, and another one is refused by the name of its primitive.
+# Builds the runner in SOURCE_DIR for one program alone (TAPECL_OPERATORS), below WORK_DIR, and compares it with the
+# runner of all programs in BUILD_DIR: the program gives the same bits, and another one is refused by the name of its
+# primitive.
 cmake_minimum_required(VERSION 3.25)
 
 function(run)

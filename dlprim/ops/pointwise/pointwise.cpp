@@ -143,10 +143,11 @@ bool moves_vectors(const Arguments& arguments, std::int64_t numel) {
 
 /** The number of a kernel among those that a program remembers, or one beyond: those are found by name. */
 std::size_t number_of(const PointwiseForm& form, bool flat) {
-  if (form.vectors && !form.wide_index) return 4;
-  if (form.row_steps && !form.wide_index) return 4 + form.row_steps;  // up to 5, of two inputs
-  if (form.vectors || form.row_steps) return PointwiseProgram::remembered_kernels;
-  return (form.wide_index ? 2 : 0) + (flat ? 1 : 0);
+  constexpr std::size_t plain = 4, vectors = plain, row_steps = vectors + 1;
+  constexpr std::size_t row_forms = PointwiseProgram::remembered_kernels - row_steps;  // steps of two inputs
+  if (!form.vectors && form.row_steps == 0) return (form.wide_index ? 2 : 0) + (flat ? 1 : 0);
+  if (form.wide_index || form.row_steps > row_forms) return PointwiseProgram::remembered_kernels;
+  return form.vectors ? vectors : row_steps + form.row_steps - 1;
 }
 
 DeviceCheck divisor_check(const PointwiseProgram& program) {

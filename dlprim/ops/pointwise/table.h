@@ -100,7 +100,7 @@ class PointwiseProgram {
   bool serves_all_integers(DType dtype) const { return !only_ && is_integral(dtype); }
   /** The name of that program among those of other dtypes. */
   const char* group(DType dtype) const;
-  /** Kernels of a dtype that are remembered. */
+  /** Kernels of a dtype that are remembered; number_of() in pointwise.cpp says which. */
   static constexpr std::size_t remembered_kernels = 10;
   /** Where one of them is. */
   KernelHandle& handle(DType dtype, std::size_t number) const {

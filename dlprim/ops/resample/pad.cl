@@ -20,7 +20,8 @@ __kernel void pad(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows,
     const int first = clamp(p.before[2], 0, p.out[2]), end = clamp(p.before[2] + p.size[2], first, p.out[2]);
     for (int column = 0; column < first; ++column) STORE(result, column, LOAD(source, padding_source(&p, 2, column)));
     for (int column = first; column < end; ++column) STORE(result, column, LOAD(source, column - p.before[2]));
-    for (int column = end; column < p.out[2]; ++column) STORE(result, column, LOAD(source, padding_source(&p, 2, column)));
+    for (int column = end; column < p.out[2]; ++column)
+      STORE(result, column, LOAD(source, padding_source(&p, 2, column)));
 #else
     FOR_COLUMNS(column, p.out[2])
     STORE(y, row * p.out[2] + column, LOAD(source, padding_source(&p, 2, column)));

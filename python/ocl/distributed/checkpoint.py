@@ -24,12 +24,15 @@ from ocl import _C
 from ocl._C import Tensor
 from ocl.distributed.collectives import all_gather_object
 from ocl.distributed.groups import is_initialized, of
+from ocl.distributed.optim import ZeroRedundancyOptimizer
 from ocl.serialization.structure import rebuilt_from_json, taken_apart
 
 __all__ = ["load", "save"]
 
 _INDEX, _FORMAT = "index.json", "tapecl.checkpoint.1"
-_PART = re.compile(r"(\d{6,})-\d{5}-of-\d{5}\.safetensors")
+_PART = re.compile(r"(\d{6,})-\d{5}-of-\d{5}\.safetensors", re.ASCII)
+_UNFINISHED = re.compile(_PART.pattern + r"\.[0-9a-f]+\.tmp", re.ASCII)  # what a killed writer leaves
+_EMPTY = json.dumps(taken_apart({})[1])
 
 
 def save(
@@ -53,7 +56,7 @@ def save(
 
     Raises:
         TypeError: a value that cannot be saved.
-        ValueError: processes have tensors of other shapes or dtypes under one key.
+        ValueError: processes have other values, or tensors of other shapes or dtypes, under one key.
         OSError: a file cannot be written.
         RuntimeError: one of these in another process, whose rank is named.
         DistBackendError: a rank has ended or hangs; the checkpoint before is still there.
@@ -62,8 +65,8 @@ def save(
     folder = Path(checkpoint_id)
     leaves = team.run(lambda: _prepared(state_dict, folder))
     described = team.gather([_description(leaf) for leaf in leaves])
-    number = team.gather(_next_number(folder) if team.rank == 0 else None)[0]
-    plan = _planned(described)
+    number = team.gather(team.run(lambda: _next_number(folder) if team.rank == 0 else None))[0]
+    plan = team.run(lambda: _planned(described))
     part = f"{number:06}-{team.rank:05}-of-{team.size:05}.safetensors"
     written = team.gather(team.run(lambda: _write_part(folder / part, plan, leaves, team.rank)))
     if team.rank == 0:
@@ -152,7 +155,7 @@ def _is_stateful(element: Any) -> bool:
 
 
 def _state_of(element: Any) -> Any:
-    if hasattr(element, "sharded_state_dict"):
+    if isinstance(element, ZeroRedundancyOptimizer):
         return element.sharded_state_dict()
     return element.state_dict() if _is_stateful(element) else element
 
@@ -197,17 +200,23 @@ def _planned(described: list[list[dict]]) -> list[dict]:
                     f"checkpoint: {_name_of(path)} is {first['tensors']} on rank {holders[path][0]}, and "
                     f"{leaf['tensors']} on rank {rank}"
                 )
+            if first["structure"] != leaf["structure"]:
+                raise ValueError(
+                    f"checkpoint: {_name_of(path)} is not the same on ranks {holders[path][0]} and {rank}"
+                )
     inner = {path[:length] for path in found for length in range(1, len(path))}
     load, writers = [0] * len(described), {}
     for path in sorted(found, key=lambda path: -found[path]["bytes"]):  # the order of `found` among equals
         if found[path]["tensors"]:
             writers[path] = min(holders[path], key=lambda rank: load[rank])
             load[writers[path]] += found[path]["bytes"]
-    plan, used = [], set()
+    plan, used = [], {"__metadata__"}
     for path, leaf in found.items():
         if path in inner:
-            continue  # empty in one process, such as the states of an optimizer without parameters there
-        name = _name_of(path)
+            if leaf["structure"] == _EMPTY:
+                continue  # such as the states of an optimizer without parameters in one process
+            raise ValueError(f"checkpoint: {_name_of(path)} is a dict on one rank and none on another")
+        name = _name_of(path).encode("utf-8", "backslashreplace").decode()
         while not used.isdisjoint(_tensor_names(name, leaf["tensors"])):
             name += "-"
         used.update(_tensor_names(name, leaf["tensors"]))
@@ -254,7 +263,7 @@ def _checksum(path: Path) -> int:
 
 
 def _next_number(folder: Path) -> int:
-    numbers = [int(match[1]) for file in os.listdir(folder) if (match := _PART.search(file))]
+    numbers = [int(match[1]) for file in os.listdir(folder) if (match := _PART.fullmatch(file))]
     return max(numbers, default=0) + 1
 
 
@@ -268,7 +277,7 @@ def _commit(folder: Path, index: dict) -> None:
     text = json.dumps(index)
     _C._data.write_file(str(folder / _INDEX), f"{zlib.crc32(text.encode()):010} {text}".encode())
     for file in os.listdir(folder):
-        if _PART.search(file) and file not in parts:
+        if (_PART.fullmatch(file) and file not in parts) or _UNFINISHED.fullmatch(file):
             (folder / file).unlink(missing_ok=True)
 
 
@@ -278,12 +287,33 @@ def _read_index(folder: Path) -> dict:
         checksum, _, text = path.read_text().partition(" ")
     except UnicodeDecodeError as error:
         raise OSError(f"{path}: damaged: {error}") from error
-    if not checksum.isdigit() or zlib.crc32(text.encode()) != int(checksum):
+    if not (checksum.isascii() and checksum.isdigit()) or zlib.crc32(text.encode()) != int(checksum):
         raise OSError(f"{path}: damaged, or no index of a checkpoint")
-    index = json.loads(text)
-    if index["format"] != _FORMAT:
-        raise OSError(f"{path}: of format {index['format']!r}, expected {_FORMAT!r}")
+    try:
+        index = json.loads(text)
+        if index["format"] != _FORMAT:
+            raise OSError(f"{path}: of format {index['format']!r}, expected {_FORMAT!r}")
+        _require_index(index)
+    except (KeyError, TypeError, ValueError) as error:
+        raise OSError(f"{path}: no index of a checkpoint: {error!r}") from error
     return index
+
+
+def _require_index(index: dict) -> None:
+    """Raises KeyError, TypeError or ValueError unless an index has all that is read from it."""
+    for part in index["parts"]:
+        if part is not None and not (
+            _PART.fullmatch(part["file"])
+            and isinstance(part["bytes"], int)
+            and isinstance(part["crc32"], int)
+        ):
+            raise ValueError(f"a part {part!r}")
+    for leaf in index["leaves"]:
+        strings = [leaf["name"], leaf["structure"], *leaf["tensors"]]
+        if not leaf["path"] or not all(isinstance(text, str) for text in strings):
+            raise ValueError(f"a leaf {leaf!r}")
+        if leaf["tensors"] and index["parts"][leaf["part"]] is None:
+            raise ValueError(f"a leaf without its part: {leaf!r}")
 
 
 def _read(state_dict: dict[str, Any], folder: Path) -> dict[tuple, Any]:
@@ -315,8 +345,9 @@ def _wanted(key: str, element: Any, leaves: list[dict]) -> list[dict]:
     if _is_stateful(element):
         if not under:
             raise RuntimeError(f"Missing key in checkpoint state_dict: {key}.")
-        loads = getattr(element, "loads", lambda path: True)
-        return [leaf for path, leaf in under.items() if loads(path[1:])]
+        if isinstance(element, ZeroRedundancyOptimizer):
+            return [leaf for path, leaf in under.items() if element.loads(path[1:])]
+        return list(under.values())
     found = []
     for path, _ in _places({key: element}):
         if path not in under:

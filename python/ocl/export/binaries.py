@@ -10,7 +10,9 @@ import ocl
 from ocl._C._export import ExportedProgram, load_program
 
 _RUN = """
-import sys, ocl
+import sys
+sys.path[:] = filter(None, sys.path)  # -c puts the current folder first
+import ocl
 from ocl._C._export import load_program, with_binaries
 path, device = sys.argv[1], ocl.device(sys.argv[2])
 with_binaries(load_program(path, device), device).save(path)

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import zlib
 
 import numpy as np
 import pytest
@@ -123,9 +124,10 @@ def half_a_part(tensors, path, metadata):
     if moment == "before its part":
         die()
     if moment == "within its part":
-        save_tensors(tensors, path + ".whole", metadata)
-        content = open(path + ".whole", "rb").read()
-        open(path, "wb").write(content[: len(content) // 2])
+        save_tensors(tensors, path, metadata)
+        content = open(path, "rb").read()
+        os.remove(path)
+        open(path + ".0123456789abcdef.tmp", "wb").write(content[: len(content) // 2])  # as writers name it
         die()
     save_tensors(tensors, path, metadata)
     if moment == "after its part":
@@ -243,6 +245,64 @@ def test_every_bit_of_an_index_counts(saved):
     checkpoint.load({"a": ocl.zeros(10)}, folder)
 
 
+def index_with(parts, leaves=()):
+    return json.dumps({"format": "tapecl.checkpoint.1", "parts": parts, "leaves": list(leaves)})
+
+
+NO_INDEX = [
+    "[]",
+    "{}",
+    "3",
+    '{"format": "tapecl.checkpoint.1"}',
+    index_with(1),
+    index_with([{"file": "/etc/passwd", "bytes": 1, "crc32": 0}]),
+    index_with([{"file": "../000001-00000-of-00001.safetensors", "bytes": 1, "crc32": 0}]),
+    index_with([None], [{"path": ["a"], "name": "a", "part": 0, "tensors": ["tensor"], "structure": "[]"}]),
+]
+
+
+@pytest.mark.parametrize("text", NO_INDEX)
+def test_an_index_with_a_right_sum_is_checked_too(tmp_path, text):
+    (tmp_path / "index.json").write_text(f"{zlib.crc32(text.encode()):010} {text}")
+    with pytest.raises(OSError, match="index.json"):
+        checkpoint.load({"a": ocl.zeros(10)}, tmp_path)
+
+
+def test_a_sum_of_other_digits(saved):
+    folder, _ = saved
+    (folder / "index.json").write_text("² {}")
+    with pytest.raises(OSError, match="index.json"):
+        checkpoint.load({"a": ocl.zeros(10)}, folder)
+
+
+def test_files_of_others_stay(tmp_path):
+    others = (
+        "my_model-000100-00001-of-00002.safetensors",
+        "000100-00001-of-00002.safetensors.bak",
+        "notes.tmp",
+    )
+    for name in others:
+        (tmp_path / name).write_text("")
+    unfinished = tmp_path / "000001-00000-of-00001.safetensors.0123456789abcdef.tmp"
+    unfinished.write_text("")
+    for _ in range(2):
+        checkpoint.save({"a": ocl.zeros(3)}, tmp_path)
+    assert not unfinished.exists()
+    own = {"index.json", "000002-00000-of-00001.safetensors"}
+    assert {path.name for path in tmp_path.iterdir()} == {*others, *own}
+
+
+def test_members_of_nets_with_names_of_methods(tmp_path):
+    net = ocl.nn.Sequential()
+    net.loads, net.sharded_state_dict = ocl.nn.Linear(2, 2), ocl.nn.Linear(2, 1)
+    checkpoint.save({"net": net}, tmp_path)
+    weight = net.loads.weight.detach().clone()
+    with ocl.no_grad():
+        net.loads.weight.zero_()
+    checkpoint.load({"net": net}, tmp_path)
+    assert (net.loads.weight == weight).all()
+
+
 def test_values_go_into_what_is_given(saved):
     folder, _ = saved
     a, nested = ocl.zeros(10), {"b": None, "c": {}}
@@ -267,6 +327,8 @@ def test_dtypes_keys_and_names_that_read_alike(tmp_path):
         "array": np.arange(3),
         "sparse": ocl.eye(3).to_sparse(),
         "scalar": ocl.tensor(4.0),
+        "__metadata__": ocl.ones(1),
+        "\ud800": ocl.ones(2),
     }
     checkpoint.save(state, tmp_path / "deep" / "folder")
     loaded = {
@@ -276,11 +338,14 @@ def test_dtypes_keys_and_names_that_read_alike(tmp_path):
         "array": None,
         "sparse": None,
         "scalar": ocl.tensor(0.0),
+        "__metadata__": ocl.zeros(1),
+        "\ud800": ocl.zeros(2),
     }
     checkpoint.load(loaded, tmp_path / "deep" / "folder")
     assert loaded["a"]["b"].tolist() == [1] and loaded["a"][3][True] == 1.5
     assert loaded["a/b"].tolist() == [2, 2] and loaded["scalar"].item() == 4
     assert all((loaded[dtype] == 1).all() for dtype in dtypes)
+    assert loaded["__metadata__"].tolist() == [1] and loaded["\ud800"].tolist() == [1, 1]
     assert loaded["array"].tolist() == [0, 1, 2]
     np.testing.assert_array_equal(loaded["sparse"].to_dense().numpy(), np.eye(3))
 
@@ -317,6 +382,9 @@ own = print if rank == 1 else 3
 kind, words = (TypeError, "cannot be saved") if rank == 1 else (RuntimeError, "rank 1: checkpoint: a: ")
 expect(kind, words, dist.checkpoint.save, {"a": own}, folder)
 expect(ValueError, "w is {", dist.checkpoint.save, {"w": ocl.ones(2 + rank)}, folder)
+expect(ValueError, "step is not the same on ranks 0 and 1", dist.checkpoint.save, {"step": rank}, folder)
+nested = {"w": ocl.ones(2)} if rank == 0 else {"w": {"y": ocl.ones(2)}}
+expect(ValueError, "w is a dict on one rank", dist.checkpoint.save, nested, folder)
 dist.checkpoint.save({"w": ocl.ones(2)}, folder)
 kind, words = (ValueError, "expected (3,)") if rank == 1 else (RuntimeError, "rank 1: ")
 expect(kind, words, dist.checkpoint.load, {"w": ocl.zeros(2 + (rank == 1))}, folder)

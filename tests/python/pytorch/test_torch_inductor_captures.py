@@ -404,6 +404,21 @@ def test_memory_comes_back():
     assert used() <= before
 
 
+def test_captures_of_nets_that_are_gone_make_room(replays, monkeypatch):
+    """Each net has its parameters in other places, and so a capture of its own over the same code."""
+    from torch_ocl.inductor import captures
+
+    monkeypatch.setattr(captures, "_MOST_GRAPHS", 2)
+    x, nets = torch.randn(4, 8, device="ocl"), []
+    for _ in range(5):
+        nets.append(nn.Linear(8, 3).to("ocl"))
+        run, before = torch.compile(nets[-1], mode="reduce-overhead"), len(replays)
+        with torch.no_grad():
+            for _ in range(5):
+                torch.testing.assert_close(run(x).cpu(), nets[-1](x).cpu())
+        assert len(replays) > before
+
+
 def test_a_replay_launches_nothing_from_python(monkeypatch):
     from torch_ocl.inductor.runtime import CompiledKernel
 

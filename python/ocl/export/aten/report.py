@@ -29,7 +29,7 @@ class Part:
         counts = collections.Counter(self.operators)
         names = ", ".join(f"{name} x {count}" if count > 1 else name for name, count in counts.items())
         noun = "operator" if len(self.operators) == 1 else "operators"
-        values = f"{self.inputs} values in, {self.outputs} out"
+        values = f"{self.inputs} {'value' if self.inputs == 1 else 'values'} in, {self.outputs} out"
         lines = [f"{self.place}: {len(self.operators)} {noun}, {values}: {names}"]
         same: dict[tuple[str, str], list[str]] = {}
         for each in self.refusals:

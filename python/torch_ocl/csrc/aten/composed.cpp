@@ -381,7 +381,8 @@ at::Tensor& nonzero_static_out(const at::Tensor& self, c10::SymInt size, std::in
   return copied_to(nonzero_static(self, std::move(size), filling), out);
 }
 
-at::Tensor& spherical_bessel_j0_out(const at::Tensor& x, at::Tensor& out) {
+at::Tensor& spherical_bessel_j0_out(const at::Tensor& given, at::Tensor& out) {
+  const at::Tensor x = given.to(out.scalar_type());
   const at::Tensor squares = x * x, is_small = x.abs().lt(0.5);
   // sin(x) / x, by its first terms where the quotient would lose digits
   const at::Tensor series =
@@ -435,7 +436,7 @@ at::Tensor& chebyshev(const at::Tensor& x, const at::Tensor& n, at::Tensor& out)
 }
 template <at::Tensor (*first)(const at::Tensor&)>
 at::Tensor& shifted_chebyshev(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
-  return polynomial(2 * x - 1, n, first, &chebyshev_next, out);
+  return polynomial(2 * x.to(out.scalar_type()) - 1, n, first, &chebyshev_next, out);
 }
 
 at::Tensor& hermite_h(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
@@ -469,6 +470,15 @@ at::Tensor& legendre(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) 
         return ((2 * k - 1) * at * last - (k - 1) * before) / k;
       },
       out);
+}
+
+/** The polynomial by `recurrence`, whose degrees are launches one after another; on the CPU from a degree on
+ * where that takes too long. */
+template <class Operator, at::Tensor& (*recurrence)(const at::Tensor&, const at::Tensor&, at::Tensor&)>
+at::Tensor& of_low_degree(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
+  constexpr double most = 64;
+  if (n.numel() > 0 && n.max().item<double>() > most) return OnTheCpu<Operator>::call(x, n, out);
+  return recurrence(x, n, out);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
@@ -511,18 +521,32 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("nonzero_static", &nonzero_static);
   m.impl("nonzero_static.out", &nonzero_static_out);
   m.impl("special_spherical_bessel_j0.out", &spherical_bessel_j0_out);
-  m.impl("special_chebyshev_polynomial_t.out", &chebyshev<&itself>);
-  m.impl("special_chebyshev_polynomial_u.out", &chebyshev<&twice>);
-  m.impl("special_chebyshev_polynomial_v.out", &chebyshev<&twice_less_one>);
-  m.impl("special_chebyshev_polynomial_w.out", &chebyshev<&twice_and_one>);
-  m.impl("special_shifted_chebyshev_polynomial_t.out", &shifted_chebyshev<&itself>);
-  m.impl("special_shifted_chebyshev_polynomial_u.out", &shifted_chebyshev<&twice>);
-  m.impl("special_shifted_chebyshev_polynomial_v.out", &shifted_chebyshev<&twice_less_one>);
-  m.impl("special_shifted_chebyshev_polynomial_w.out", &shifted_chebyshev<&twice_and_one>);
-  m.impl("special_hermite_polynomial_h.out", &hermite_h);
-  m.impl("special_hermite_polynomial_he.out", &hermite_he);
-  m.impl("special_laguerre_polynomial_l.out", &laguerre);
-  m.impl("special_legendre_polynomial_p.out", &legendre);
+  m.impl("special_chebyshev_polynomial_t.out",
+         &of_low_degree<at::_ops::special_chebyshev_polynomial_t_out, &chebyshev<&itself>>);
+  m.impl("special_chebyshev_polynomial_u.out",
+         &of_low_degree<at::_ops::special_chebyshev_polynomial_u_out, &chebyshev<&twice>>);
+  m.impl("special_chebyshev_polynomial_v.out",
+         &of_low_degree<at::_ops::special_chebyshev_polynomial_v_out, &chebyshev<&twice_less_one>>);
+  m.impl("special_chebyshev_polynomial_w.out",
+         &of_low_degree<at::_ops::special_chebyshev_polynomial_w_out, &chebyshev<&twice_and_one>>);
+  m.impl("special_shifted_chebyshev_polynomial_t.out",
+         &of_low_degree<at::_ops::special_shifted_chebyshev_polynomial_t_out, &shifted_chebyshev<&itself>>);
+  m.impl("special_shifted_chebyshev_polynomial_u.out",
+         &of_low_degree<at::_ops::special_shifted_chebyshev_polynomial_u_out, &shifted_chebyshev<&twice>>);
+  m.impl("special_shifted_chebyshev_polynomial_v.out",
+         &of_low_degree<at::_ops::special_shifted_chebyshev_polynomial_v_out,
+                        &shifted_chebyshev<&twice_less_one>>);
+  m.impl("special_shifted_chebyshev_polynomial_w.out",
+         &of_low_degree<at::_ops::special_shifted_chebyshev_polynomial_w_out,
+                        &shifted_chebyshev<&twice_and_one>>);
+  m.impl("special_hermite_polynomial_h.out",
+         &of_low_degree<at::_ops::special_hermite_polynomial_h_out, &hermite_h>);
+  m.impl("special_hermite_polynomial_he.out",
+         &of_low_degree<at::_ops::special_hermite_polynomial_he_out, &hermite_he>);
+  m.impl("special_laguerre_polynomial_l.out",
+         &of_low_degree<at::_ops::special_laguerre_polynomial_l_out, &laguerre>);
+  m.impl("special_legendre_polynomial_p.out",
+         &of_low_degree<at::_ops::special_legendre_polynomial_p_out, &legendre>);
 }
 
 }  // namespace

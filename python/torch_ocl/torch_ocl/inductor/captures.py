@@ -161,6 +161,8 @@ class CapturedCalls:
         found = self._captures.get(kind)
         if found is None and self._takes_more and self._is_warm(kind) and self._has_room_for(kind):
             return self._captured(inputs, kind)
+        if found is not None:
+            self._captures[kind] = self._captures.pop(kind)  # the last one used stands last
         return found
 
     def _is_warm(self, kind: Kind) -> bool:
@@ -172,9 +174,17 @@ class CapturedCalls:
     def _has_room_for(self, kind: Kind) -> bool:
         if len({kind[0], *(sizes for sizes, _ in self._captures)}) > _MOST_SIZES:
             return self._take_no_more(f"it has more than {_MOST_SIZES} sizes")
-        if len(self._captures) >= _MOST_GRAPHS:
+        if len(self._captures) >= _MOST_GRAPHS and not self._forget_one():
             return self._take_no_more(f"its parameters are in more than {_MOST_GRAPHS} places")
         return True
+
+    def _forget_one(self) -> bool:
+        """Drops the capture that was not used for longest, as that of a net that is gone."""
+        for kind, capture in self._captures.items():
+            if not capture.finds_results_held():
+                del self._captures[kind]
+                return True
+        return False
 
     def _captured(self, inputs: list[Any], kind: Kind) -> _Capture | None:
         places = iter(kind[1])
