@@ -25,8 +25,8 @@ COMPOSED_BY_PYTORCH = """
 """.split()
 # Operators whose gradient PyTorch's own formulas give, or sum up where a number stood for a tensor.
 DERIVED_BY_PYTORCH = """
-    acos acosh add addcdiv addcmul addr asin asinh atan atan2 atanh binary_cross_entropy box_iou cdist
-    celu combinations convolution copysign cumprod div dropout2d elu erf erfc erfinv hypot lgamma logaddexp
+    _fft_r2c acos acosh add addcdiv addcmul addr asin asinh atan atan2 atanh binary_cross_entropy box_iou
+    cdist celu combinations convolution copysign cumprod div dropout2d elu erf erfc erfinv hypot lgamma logaddexp
     logaddexp2 logcumsumexp logsumexp mish mul norm normalize pow prelu reciprocal renorm repeat roi_align
     rsqrt sinc softsign tan tanhshrink tile vector_norm
 """.split()

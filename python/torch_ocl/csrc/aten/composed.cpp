@@ -397,9 +397,10 @@ using NextPolynomial = at::Tensor (*)(std::int64_t k, const at::Tensor& x, const
 /** The polynomial of degree `n`, a tensor, for each x: 1 at 0, first(x) at 1, 0 below. */
 at::Tensor& polynomial(const at::Tensor& x, const at::Tensor& n, at::Tensor (*first)(const at::Tensor&),
                        NextPolynomial next, at::Tensor& out) {
-  const at::Tensor degrees = n.to(c10::kLong);
+  // A number stands for a tensor of the CPU.
+  const at::Tensor degrees = n.to(out.device(), c10::kLong);
   const auto shape = at::infer_size(x.sizes(), n.sizes());
-  const at::Tensor values = x.to(out.scalar_type());
+  const at::Tensor values = x.to(out.device(), out.scalar_type());
   at::Tensor before = at::ones_like(values), last = first(values);
   at::Tensor result = degrees.ge(0).to(out.scalar_type()).expand(shape).contiguous();
   result = at::where(degrees.eq(1), last, result);
@@ -436,7 +437,7 @@ at::Tensor& chebyshev(const at::Tensor& x, const at::Tensor& n, at::Tensor& out)
 }
 template <at::Tensor (*first)(const at::Tensor&)>
 at::Tensor& shifted_chebyshev(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
-  return polynomial(2 * x.to(out.scalar_type()) - 1, n, first, &chebyshev_next, out);
+  return polynomial(2 * x.to(out.device(), out.scalar_type()) - 1, n, first, &chebyshev_next, out);
 }
 
 at::Tensor& hermite_h(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
