@@ -26,8 +26,8 @@ COMPOSED_BY_PYTORCH = """
 # Operators whose gradient PyTorch's own formulas give, or sum up where a number stood for a tensor.
 DERIVED_BY_PYTORCH = """
     _fft_r2c acos acosh add addcdiv addcmul addr asin asinh atan atan2 atanh binary_cross_entropy box_iou
-    cdist celu combinations convolution copysign cumprod div dropout2d elu erf erfc erfinv hypot lgamma logaddexp
-    logaddexp2 logcumsumexp logsumexp mish mul norm normalize pow prelu reciprocal renorm repeat roi_align
+    cdist celu combinations convolution copysign cumprod div dropout2d elu erf erfc erfinv hypot lgamma
+    logaddexp logaddexp2 logcumsumexp logsumexp mish mul norm normalize pow prelu reciprocal renorm repeat roi_align
     rsqrt sinc softsign tan tanhshrink tile vector_norm
 """.split()
 # Some of their forms run on the CPU: bicubic and antialiased resizing, and complex numbers.
