@@ -2,12 +2,12 @@
 
 import copy
 import io
-import warnings
 
 import numpy as np
 import processes
 import pytest
 import torch
+from exporting import Of, exported
 from torch import nn
 from torch.export import Dim
 
@@ -73,23 +73,6 @@ class Tied(nn.Module):
 
     def forward(self, tokens):
         return self.scores(twist(self.words(tokens) * 2.0, 0.5))
-
-
-class Of(nn.Module):
-    """A function as a module."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args, **kwargs):
-        return self.function(*args, **kwargs)
-
-
-def exported(module, *args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return torch.export.export(module, args, **options)
 
 
 def drawn(make):
@@ -180,7 +163,7 @@ def test_the_report_is_read_by_people():
     module = partition(exported(drawn(Spectrum), torch.randn(3, 16)), "ocl:0")
     assert str(module.report).splitlines() == [
         "ocl:0: 2 operators, 3 values in, 1 out: aten.linear.default, aten.tanh.default",
-        "PyTorch: 2 operators, 1 values in, 1 out: aten._fft_r2c.default, aten.abs.default",
+        "PyTorch: 2 operators, 1 value in, 1 out: aten._fft_r2c.default, aten.abs.default",
         "    aten._fft_r2c.default (node _fft_r2c): no such operator on devices",
         "    aten.abs.default (node abs_1): no tensors of the dtype torch.complex64",
         "ocl:0: 1 operator, 3 values in, 1 out: aten.linear.default",
