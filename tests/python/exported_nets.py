@@ -7,6 +7,7 @@ import pytest
 import torch
 from comparisons import evaluated_net, import_torchvision, not_compared
 from torch import nn
+from unet import make_unet
 
 import ocl
 
@@ -71,22 +72,6 @@ class SelfAttention(nn.Module):
     def forward(self, x):
         hidden = torch.ones(6, 6, dtype=torch.bool).triu(1)
         return self.attention(x, x, x, attn_mask=hidden)
-
-
-class UNet(nn.Module):
-    """Down, up by interpolation and by a transposed convolution, and joined again."""
-
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.SiLU())
-        self.down = nn.Sequential(nn.Conv2d(8, 16, 3, 2, 1), nn.InstanceNorm2d(16, affine=True), nn.GELU())
-        self.up = nn.ConvTranspose2d(16, 8, 3, 2, 1, output_padding=1)
-        self.last = nn.Conv2d(16, 4, 3, padding=1, padding_mode="reflect")
-
-    def forward(self, x):
-        fine = self.first(x)
-        joined = torch.cat([fine, self.up(self.down(fine))], 1)
-        return nn.functional.interpolate(self.last(joined), scale_factor=2, mode="bilinear")
 
 
 class SSDLite(nn.Module):
@@ -257,7 +242,7 @@ LAYERS = {
     "gru": (lambda: nn.GRU(8, 7), sequences),
     "rnn": (lambda: nn.RNN(8, 7, nonlinearity="relu"), sequences),
     "embedding": (Embedding, tokens),
-    "unet": (UNet, pictures(16)),
+    "unet": (lambda: make_unet(torch), pictures(16)),
 }
 NETS = THIRTY | LAYERS
 

@@ -175,14 +175,15 @@ void launch_now(Queue& queue, const PointwiseCall& call) {
   if (!arguments.all_tensors([](const Tensor& t) { return t.is_contiguous(); }))
     walk.emplace(arguments, shape, slots.inputs);
   const bool flat = !walk || walk->layout.is_flat();
+  const std::int64_t numel = product(shape);
   const DeviceInfo& device = queue.device().info();
   const bool cpu = device.runs_cpu_kernels();
   PointwiseForm form;
   // The last item of a kernel whose items take several elements counts beyond the last one.
-  form.wide_index = (walk && !walk->layout.fits_32_bits()) ||
-                    product(shape) > max_kernel_int - elements_per_item * MAX_GROUP;
+  form.wide_index =
+      (walk && !walk->layout.fits_32_bits()) || numel > max_kernel_int - elements_per_item * MAX_GROUP;
   if (cpu && !flat) form.row_steps = walk->row_steps();
-  form.vectors = !cpu && flat && moves_vectors(arguments, product(shape));
+  form.vectors = !cpu && flat && moves_vectors(arguments, numel);
   const auto find = [&]() -> Kernel& {
     return queue.device().programs().generated_kernel(
         concat("pointwise ", program.name(), " ", program.group(variant.dtype), form.wide_index ? " 64" : "",
@@ -196,7 +197,6 @@ void launch_now(Queue& queue, const PointwiseCall& call) {
                        ? program.handle(variant.dtype, number).get(queue.device().index(), find)
                        : find();
 
-  const std::int64_t numel = product(shape);
   const Chunks chunks = cpu ? cpu_chunks(numel, device.compute_units) : Chunks{numel, 1};
   const Range range = cpu ? Range::groups(1, chunks.count)
                           : Range::linear(ceil_div(numel, elements_per_item),

@@ -5,23 +5,16 @@ import copy
 import pickle
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
 import torch
+from exporting import Of, exported
 from torch import nn
-from torch.export import Dim, export
+from torch.export import Dim
 
 import ocl
 from ocl.export import UnsupportedError, from_torch
-
-
-def exported(module, *args, decomposed=False, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = export(module, args, **options)
-        return program.run_decompositions() if decomposed else program
 
 
 def up(tensor):
@@ -32,17 +25,6 @@ def close(mine, expected, tolerance=1e-5):
     np.testing.assert_allclose(
         mine.detach().numpy(), expected.detach().numpy(), rtol=tolerance, atol=tolerance
     )
-
-
-class Of(nn.Module):
-    """A function as a module."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args, **kwargs):
-        return self.function(*args, **kwargs)
 
 
 def agrees(function, *args, **options):

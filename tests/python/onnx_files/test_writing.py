@@ -11,24 +11,12 @@ ort = pytest.importorskip(
 )
 pytest.importorskip("onnx.checker", reason="NOT TESTED: ocl.onnx.save, as there is no package onnx")
 
+from unet import make_unet  # noqa: E402
+
 import ocl  # noqa: E402
 from ocl.capture import CaptureError, capture  # noqa: E402
 
 F, M, nn = ocl.nn.functional, ocl.models, ocl.nn
-
-
-class UNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.SiLU())
-        self.down = nn.Sequential(nn.Conv2d(8, 16, 3, 2, 1), nn.InstanceNorm2d(16, affine=True), nn.GELU())
-        self.up = nn.ConvTranspose2d(16, 8, 3, 2, 1, output_padding=1)
-        self.last = nn.Conv2d(16, 4, 3, padding=1, padding_mode="reflect")
-
-    def forward(self, x):
-        fine = self.first(x)
-        joined = ocl.cat([fine, self.up(self.down(fine))], 1)
-        return F.interpolate(self.last(joined), scale_factor=2, mode="bilinear")
 
 
 def encoder():
@@ -60,7 +48,7 @@ NETS = {
     "regnet": (lambda: M.regnet_y_400mf(num_classes=10), (3, 32, 32)),
     "swin": (swin, (3, 32, 32)),
     "deeplabv3": (deeplab, (3, 64, 64)),
-    "unet": (UNet, (3, 16, 16)),
+    "unet": (lambda: make_unet(ocl), (3, 16, 16)),
     "encoder": (encoder, (5, 16)),
     "lstm": (lambda: nn.LSTM(5, 7, 2, bidirectional=True, batch_first=True), (6, 5)),
     "gru": (lambda: nn.GRU(5, 7, batch_first=True), (6, 5)),

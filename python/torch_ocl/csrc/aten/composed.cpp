@@ -1,6 +1,7 @@
 #include <ATen/WrapDimUtils.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -394,9 +395,9 @@ at::Tensor& spherical_bessel_j0_out(const at::Tensor& given, at::Tensor& out) {
 using NextPolynomial = at::Tensor (*)(std::int64_t k, const at::Tensor& x, const at::Tensor& last,
                                       const at::Tensor& before);
 
-/** The polynomial of degree `n`, a tensor, for each x: 1 at 0, first(x) at 1, 0 below. */
-at::Tensor& polynomial(const at::Tensor& x, const at::Tensor& n, at::Tensor (*first)(const at::Tensor&),
-                       NextPolynomial next, at::Tensor& out) {
+/** The polynomial of degree `n`, a tensor of at most `most`, for each x: 1 at 0, first(x) at 1, 0 below. */
+at::Tensor& polynomial(const at::Tensor& x, const at::Tensor& n, std::int64_t most,
+                       at::Tensor (*first)(const at::Tensor&), NextPolynomial next, at::Tensor& out) {
   // A number stands for a tensor of the CPU.
   const at::Tensor degrees = n.to(out.device(), c10::kLong);
   const auto shape = at::infer_size(x.sizes(), n.sizes());
@@ -404,8 +405,6 @@ at::Tensor& polynomial(const at::Tensor& x, const at::Tensor& n, at::Tensor (*fi
   at::Tensor before = at::ones_like(values), last = first(values);
   at::Tensor result = degrees.ge(0).to(out.scalar_type()).expand(shape).contiguous();
   result = at::where(degrees.eq(1), last, result);
-  const std::int64_t most =
-      degrees.numel() > 0 && values.numel() > 0 ? degrees.max().item<std::int64_t>() : 0;
   for (std::int64_t k = 2; k <= most; ++k) {
     at::Tensor made = next(k, values, last, before);
     before = std::exchange(last, made);
@@ -432,41 +431,41 @@ at::Tensor twice_and_one(const at::Tensor& x) {
 }
 
 template <at::Tensor (*first)(const at::Tensor&)>
-at::Tensor& chebyshev(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
-  return polynomial(x, n, first, &chebyshev_next, out);
+at::Tensor& chebyshev(const at::Tensor& x, const at::Tensor& n, std::int64_t most, at::Tensor& out) {
+  return polynomial(x, n, most, first, &chebyshev_next, out);
 }
 template <at::Tensor (*first)(const at::Tensor&)>
-at::Tensor& shifted_chebyshev(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
-  return polynomial(2 * x.to(out.device(), out.scalar_type()) - 1, n, first, &chebyshev_next, out);
+at::Tensor& shifted_chebyshev(const at::Tensor& x, const at::Tensor& n, std::int64_t most, at::Tensor& out) {
+  return polynomial(2 * x.to(out.device(), out.scalar_type()) - 1, n, most, first, &chebyshev_next, out);
 }
 
-at::Tensor& hermite_h(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
+at::Tensor& hermite_h(const at::Tensor& x, const at::Tensor& n, std::int64_t most, at::Tensor& out) {
   return polynomial(
-      x, n, &twice,
+      x, n, most, &twice,
       [](std::int64_t k, const at::Tensor& at, const at::Tensor& last, const at::Tensor& before) {
         return 2 * (at * last - (k - 1) * before);
       },
       out);
 }
-at::Tensor& hermite_he(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
+at::Tensor& hermite_he(const at::Tensor& x, const at::Tensor& n, std::int64_t most, at::Tensor& out) {
   return polynomial(
-      x, n, &itself,
+      x, n, most, &itself,
       [](std::int64_t k, const at::Tensor& at, const at::Tensor& last, const at::Tensor& before) {
         return at * last - (k - 1) * before;
       },
       out);
 }
-at::Tensor& laguerre(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
+at::Tensor& laguerre(const at::Tensor& x, const at::Tensor& n, std::int64_t most, at::Tensor& out) {
   return polynomial(
-      x, n, [](const at::Tensor& at) { return 1 - at; },
+      x, n, most, [](const at::Tensor& at) { return 1 - at; },
       [](std::int64_t k, const at::Tensor& at, const at::Tensor& last, const at::Tensor& before) {
         return ((2 * k - 1 - at) * last - (k - 1) * before) / k;
       },
       out);
 }
-at::Tensor& legendre(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
+at::Tensor& legendre(const at::Tensor& x, const at::Tensor& n, std::int64_t most, at::Tensor& out) {
   return polynomial(
-      x, n, &itself,
+      x, n, most, &itself,
       [](std::int64_t k, const at::Tensor& at, const at::Tensor& last, const at::Tensor& before) {
         return ((2 * k - 1) * at * last - (k - 1) * before) / k;
       },
@@ -475,11 +474,13 @@ at::Tensor& legendre(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) 
 
 /** The polynomial by `recurrence`, whose degrees are launches one after another; on the CPU from a degree on
  * where that takes too long. */
-template <class Operator, at::Tensor& (*recurrence)(const at::Tensor&, const at::Tensor&, at::Tensor&)>
+template <class Operator,
+          at::Tensor& (*recurrence)(const at::Tensor&, const at::Tensor&, std::int64_t, at::Tensor&)>
 at::Tensor& of_low_degree(const at::Tensor& x, const at::Tensor& n, at::Tensor& out) {
-  constexpr double most = 64;
-  if (n.numel() > 0 && n.max().item<double>() > most) return OnTheCpu<Operator>::call(x, n, out);
-  return recurrence(x, n, out);
+  constexpr double highest = 64;
+  const double most = x.numel() > 0 && n.numel() > 0 ? n.max().item<double>() : 0;
+  if (!(most <= highest)) return OnTheCpu<Operator>::call(x, n, out);  // of a NaN too
+  return recurrence(x, n, static_cast<std::int64_t>(std::max(most, 0.0)), out);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
