@@ -1,4 +1,4 @@
-"""What tests of torch.export's programs make them of."""
+"""Tests of torch.export take their modules and programs from here."""
 
 import warnings
 
