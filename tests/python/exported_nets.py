@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 from comparisons import evaluated_net, import_torchvision, not_compared
+from small_unet import make_unet
 from torch import nn
-from unet import make_unet
 
 import ocl
 

@@ -11,7 +11,7 @@ ort = pytest.importorskip(
 )
 pytest.importorskip("onnx.checker", reason="NOT TESTED: ocl.onnx.save, as there is no package onnx")
 
-from unet import make_unet  # noqa: E402
+from small_unet import make_unet  # noqa: E402
 
 import ocl  # noqa: E402
 from ocl.capture import CaptureError, capture  # noqa: E402
