@@ -21,6 +21,7 @@ Tensor Tensor::fliplr() const { return ocl::fliplr(*this); }
 Tensor Tensor::flipud() const { return ocl::flipud(*this); }
 Tensor Tensor::rot90(std::int64_t k, const std::vector<std::int64_t>& dims) const { return ocl::rot90(*this, k, dims); }
 Tensor Tensor::view(const std::vector<std::int64_t>& shape) const { return ocl::view(*this, shape); }
+Tensor Tensor::view(DType dtype) const { return ocl::view(*this, dtype); }
 Tensor Tensor::reshape(const std::vector<std::int64_t>& shape) const { return ocl::reshape(*this, shape); }
 Tensor Tensor::flatten(std::int64_t start_dim, std::int64_t end_dim) const { return ocl::flatten(*this, start_dim, end_dim); }
 Tensor Tensor::transpose(std::int64_t dim0, std::int64_t dim1) const { return ocl::transpose(*this, dim0, dim1); }

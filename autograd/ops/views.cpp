@@ -114,6 +114,11 @@ Tensor view(const Tensor& a, const std::vector<std::int64_t>& shape) {
   return with_shape("ViewBackward", a, resolved, *strides);
 }
 
+Tensor view(const Tensor& a, DType dtype) {
+  ENTER_OVERLOAD(view, dtype, a, dtype);
+  return Tensor(dlprim::viewed_as(a.data(), dtype));
+}
+
 Tensor reshape(const Tensor& a, const std::vector<std::int64_t>& shape) {
   ENTER_OPERATOR(reshape, a, shape);
   const Dims resolved = resolved_shape("reshape", a, shape);

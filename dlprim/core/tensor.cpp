@@ -175,4 +175,36 @@ Tensor pairs_of(const Tensor& complex) {
   return pairs;
 }
 
+Tensor viewed_as(const Tensor& tensor, DType dtype) {
+  Tensor result = tensor;
+  result.dtype = dtype;
+  const auto from = static_cast<std::int64_t>(size_of(tensor.dtype));
+  const auto to = static_cast<std::int64_t>(size_of(dtype));
+  if (from == to) return result;
+  const int last = tensor.rank() - 1;
+  const auto fits = [&](bool condition, const auto&... expected) {
+    require(condition, "view: ", name(tensor.dtype), " of shape ", tensor.shape, ", strides ", tensor.strides,
+            " and offset ", tensor.offset, " as ", name(dtype), ": expected ", expected...);
+  };
+  fits(last >= 0, "at least one dimension");
+  fits(tensor.strides[last] == 1, "a last dimension of stride 1");
+  if (from > to) {
+    const std::int64_t parts = from / to;
+    for (int d = 0; d < last; ++d) result.strides[d] *= parts;
+    result.shape[last] *= parts;
+    result.offset *= parts;
+    return result;
+  }
+  const std::int64_t joined = to / from;
+  fits(tensor.shape[last] % joined == 0, "a last dimension that ", joined, " divides");
+  fits(tensor.offset % joined == 0, "an offset that ", joined, " divides");
+  for (int d = 0; d < last; ++d) {
+    fits(tensor.strides[d] % joined == 0, "strides that ", joined, " divides");
+    result.strides[d] /= joined;
+  }
+  result.shape[last] /= joined;
+  result.offset /= joined;
+  return result;
+}
+
 }  // namespace dlprim

@@ -71,5 +71,8 @@ struct Tensor {
 Tensor pairs_of(const Tensor& complex);
 /** One of the parts: 0 the real, 1 the imaginary one. */
 Tensor part_of(const Tensor& complex, int part);
+/** The memory as elements of another dtype, as torch.Tensor.view(dtype) gives it. Elements of another size
+ * change the last dimension. Throws ValueError where they do not fit in there. */
+Tensor viewed_as(const Tensor& tensor, DType dtype);
 
 }  // namespace dlprim

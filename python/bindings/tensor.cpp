@@ -4,6 +4,7 @@
 #include "casters.h"
 #include "collector.h"
 #include "dlprim/runtime/allocator.h"
+#include "enums.h"
 #include "node_object.h"
 #include "python_class.h"
 
@@ -84,6 +85,7 @@ void bind_dtypes(py::module_& m) {
             }),
             "The dtype that Python's float, int, bool or complex stands for.");
   py::implicitly_convertible<py::type, DType>();
+  without_numbers(dtype);
   dtype.def_property_readonly("itemsize", [](DType d) { return size_of(d); });
   m.def("promote_types", &dlprim::promote_types, py::arg("type1"), py::arg("type2"),
         "The dtype that both promote to.");
@@ -99,6 +101,7 @@ void bind_memory_formats(py::module_& m) {
   format.attr("__repr__") =
       py::cpp_function([](MemoryFormat f) { return std::string("ocl.") + name(f); }, py::is_method(format));
   format.attr("__str__") = format.attr("__repr__");
+  without_numbers(format);
 }
 
 void bind_creation(py::module_& m) {
@@ -243,11 +246,14 @@ void bind_storage(py::module_& m) {
         [](const Tensor& t) { return reinterpret_cast<std::intptr_t>(t.data().storage.get()); });
   m.def(
       "_whole_storage",
-      [](const Tensor& t) {
-        const auto elements = static_cast<std::int64_t>(t.data().storage->bytes() / size_of(t.dtype()));
-        return Tensor(t.data().restrided("_whole_storage", {elements}, {1}, 0));
+      [](const Tensor& t, std::optional<DType> dtype) {
+        dlprim::Tensor memory = t.data();
+        memory.dtype = dtype.value_or(memory.dtype);
+        const auto elements = static_cast<std::int64_t>(memory.storage->bytes() / size_of(memory.dtype));
+        return Tensor(memory.restrided("_whole_storage", {elements}, {1}, 0));
       },
-      "All the memory that a tensor lies in, as elements of its dtype.");
+      py::arg("tensor"), py::arg("dtype") = py::none(),
+      "All the memory that a tensor lies in, as elements of a dtype, which is the tensor's by default.");
   m.def("_restrided",
         [](const Tensor& memory, const ocl::Shape& shape, const ocl::Shape& stride, std::int64_t offset) {
           return Tensor(memory.data().restrided("_restrided", ocl::Dims(shape), ocl::Dims(stride), offset));

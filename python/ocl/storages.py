@@ -8,7 +8,6 @@ from typing import Any
 
 from ocl import _C
 from ocl._C import ArgumentTypeError, ArgumentValueError, Tensor
-from ocl.creation import frombuffer
 from ocl.late_numpy import np
 
 __all__ = ["TypedStorage", "UntypedStorage"]
@@ -17,12 +16,12 @@ __all__ = ["TypedStorage", "UntypedStorage"]
 class _Storage:
     """Memory that tensors share. It lives as long as one of them, or the object, does."""
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: Tensor, dtype: Any = None) -> None:
         if not isinstance(tensor, Tensor):
             raise ArgumentTypeError(
                 f"{type(self).__name__}: expected a Tensor, whose memory it is, got {type(tensor).__name__}"
             )
-        self._whole = _C._whole_storage(tensor)
+        self._whole = _C._whole_storage(tensor, dtype)
 
     @property
     def device(self) -> Any:
@@ -55,17 +54,42 @@ class _Storage:
 
     def tolist(self) -> list:
         """The elements; waits."""
-        raise NotImplementedError
+        return self._whole.tolist()
 
     def __getitem__(self, index: Any) -> Any:
         return self.tolist()[index]
 
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        self._whole[index] = value
+
     def __iter__(self) -> Any:
         return iter(self.tolist())
+
+    def fill_(self, value: Any) -> _Storage:
+        """Writes the value to every element, and returns the storage. (torch.UntypedStorage.fill_)"""
+        self._whole.fill_(value)
+        return self
+
+    def copy_(self, source: _Storage, non_blocking: bool = False) -> _Storage:
+        """Takes the elements of a storage of the same size, and returns itself. (torch.UntypedStorage.copy_)
+
+        ``non_blocking`` changes nothing: copies never wait.
+        """
+        if len(source) != len(self):
+            raise ArgumentValueError(f"copy_: expected a storage of size {len(self)}, got {len(source)}")
+        self._whole.copy_(source._whole)
+        return self
+
+    def clone(self) -> _Storage:
+        """A storage of its own with the same elements. (torch.UntypedStorage.clone)"""
+        return type(self)(self._whole.clone())
 
 
 class UntypedStorage(_Storage):
     """The memory of a tensor as bytes. (torch.UntypedStorage)"""
+
+    def __init__(self, tensor: Tensor) -> None:
+        super().__init__(tensor, _C.uint8)
 
     @classmethod
     def from_file(cls, filename: str | os.PathLike, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
@@ -90,20 +114,23 @@ class UntypedStorage(_Storage):
     def size(self) -> int:
         return self.nbytes()
 
-    def tolist(self) -> list[int]:
-        return list(_C._to_bytes(self._whole))
+    def element_size(self) -> int:
+        """The bytes of an element. (torch.UntypedStorage.element_size)"""
+        return 1
+
+    def __getitem__(self, index: int | slice) -> int | UntypedStorage:
+        """A byte, for which it waits, or a storage of the bytes in between, which are shared."""
+        if not isinstance(index, slice):
+            return int(self._whole[index])
+        start, stop, step = index.indices(len(self))
+        if step != 1:
+            raise ArgumentValueError(f"UntypedStorage: expected slices of step 1, got {step}")
+        part = UntypedStorage.__new__(UntypedStorage)
+        part._whole = self._whole[start : max(start, stop)]
+        return part
 
     def __repr__(self) -> str:
         return f"[ocl.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
-
-
-class _FileBytes(Tensor):
-    """Bytes of a file. ``view(dtype=...)`` reads elements of the dtype, which have memory of their own."""
-
-    def view(self, *size: Any, dtype: Any = None, **named: Any) -> Tensor:
-        if dtype is None:
-            return super().view(*size, **named)
-        return frombuffer(self._content, dtype=dtype) if self._content else _C.empty(0, dtype=dtype)
 
 
 class _FileStorage(UntypedStorage):
@@ -114,9 +141,7 @@ class _FileStorage(UntypedStorage):
 
     @functools.cached_property
     def _whole(self) -> Tensor:
-        whole = _C.tensor(np.frombuffer(self._content, np.uint8)).as_subclass(_FileBytes)
-        whole._content = self._content
-        return whole
+        return _C.tensor(np.frombuffer(self._content, np.uint8))
 
     def nbytes(self) -> int:
         return len(self._content)
@@ -146,21 +171,19 @@ class TypedStorage(_Storage):
     def size(self) -> int:
         return self._whole.numel()
 
-    def tolist(self) -> list:
-        return self._whole.tolist()
-
     def __repr__(self) -> str:
         return f"[ocl.TypedStorage(dtype={self.dtype}, device={self.device}) of size {self.size()}]"
 
 
 def elements_of(storage: _Storage, dtype: Any) -> Tensor:
-    """The memory as a vector of a dtype. Its elements have as many bytes as those of the tensor behind it."""
+    """The memory as a vector of a dtype, which is a typed storage's own."""
+    if isinstance(storage, TypedStorage) and storage.dtype != dtype:
+        raise ArgumentTypeError(f"expected a storage of {dtype}, got one of {storage.dtype}")
     whole = storage._whole
-    if whole.dtype == dtype:
+    if isinstance(storage, TypedStorage):
         return whole
-    if not isinstance(storage, UntypedStorage) or _C.empty(0, dtype=dtype).element_size() != whole.itemsize:
-        raise ArgumentTypeError(f"expected a storage of {dtype}, got one of {whole.dtype}")
-    return whole.view(dtype)
+    bytes_each = _C.empty(0, dtype=dtype).element_size()
+    return whole[: len(whole) // bytes_each * bytes_each].view(dtype)
 
 
 def _untyped_storage(self: Tensor) -> UntypedStorage:

@@ -1,9 +1,12 @@
-"""A tensor that requires gradients in the place of a number: refused with advice, or it gets its gradient.
+"""Tensors that require gradients, and dtypes, in the place of numbers. The tensor is refused with advice, or
+gets its gradient; the dtype is refused.
 
 Walks the signatures of all functions that C++ gives Python and of all modules, and the options of optimizers.
 """
 
 import ast
+import copy
+import pickle
 import re
 from pathlib import Path
 
@@ -143,19 +146,24 @@ def test_the_walk_finds_them():
     assert len(found) > 300
 
 
-@pytest.mark.parametrize(("function", "arguments", "name"), CALLS + OPERANDS)
-def test_functions(function, arguments, name):
+def call_with(function, arguments, name, value):
+    """Calls the function with what it demands, and that value for the parameter of this name."""
     positional = arguments.posonlyargs + arguments.args
     required = len(positional) - len(arguments.defaults)
     demanded = positional[:required] + [
         p for p, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is None
     ]
-    named = {p.arg: argument_for(p) for p in demanded} | {name: s()}
+    named = {p.arg: argument_for(p) for p in demanded} | {name: value}
     given = [named.pop("self")] if "self" in named else []
     if "from_" in named:  # a word of Python's
         named["from"] = named.pop("from_")
+    return function(*given, **named)
+
+
+@pytest.mark.parametrize(("function", "arguments", "name"), CALLS + OPERANDS)
+def test_functions(function, arguments, name):
     try:
-        result = function(*given, **named)
+        result = call_with(function, arguments, name, s())
     except (TypeError, ValueError, RuntimeError) as error:
         assert ADVICE in str(error), error
     else:
@@ -172,13 +180,69 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "parameter"), MODULES, ids=lambda value: getattr(value, "arg", value))
-def test_modules(name, parameter):
+def demanded_by(name):
+    """The arguments that a module's constructor cannot do without."""
     (arguments,) = signatures(getattr(ocl.nn, name).__init__, "__init__")
     required = arguments.args[1 : len(arguments.args) - len(arguments.defaults)]
-    named = {p.arg: argument_for(p) for p in required}
+    return {p.arg: argument_for(p) for p in required}
+
+
+@pytest.mark.parametrize(("name", "parameter"), MODULES, ids=lambda value: getattr(value, "arg", value))
+def test_modules(name, parameter):
+    named = demanded_by(name)
     with pytest.raises((TypeError, ValueError), match=ADVICE):
         getattr(ocl.nn, name)(**(named | {parameter.arg: s()}))
+
+
+NO_NUMBERS = [ocl.float32, ocl.bool, ocl.contiguous_format, ocl.distributed.ReduceOp.SUM]
+
+
+@pytest.mark.parametrize(("function", "arguments", "name"), CALLS)
+def test_a_dtype_is_no_number(function, arguments, name):
+    for value in NO_NUMBERS:
+        with pytest.raises(TypeError):
+            call_with(function, arguments, name, value)
+
+
+@pytest.mark.parametrize(("name", "parameter"), MODULES, ids=lambda value: getattr(value, "arg", value))
+def test_a_dtype_is_no_number_of_modules(name, parameter):
+    for value in NO_NUMBERS:
+        with pytest.raises(TypeError):
+            getattr(ocl.nn, name)(**{**demanded_by(name), parameter.arg: value})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(lambda n, make=make: make(3, n) for make in (ocl.zeros, ocl.ones, ocl.empty, ocl.rand, ocl.randn)),
+        lambda n: ocl.zeros((3, n)),
+        lambda n: ocl.full((3, n), 1.0),
+        lambda n: ocl.ones(2).new_zeros(3, n),
+        *(
+            lambda n, name=name: getattr(ocl.ones(2, 3), name)(n, 1)
+            for name in ("reshape", "view", "expand", "repeat", "tile", "permute", "flip")
+        ),
+        lambda n: ocl.ones(20)[n],
+        lambda n: ocl.ones(20)[n:],
+        lambda n: ocl.ones(20).sum([n]),
+        lambda n: ocl.nn.Conv2d(1, 1, (n, 1)),
+        lambda n: ocl.nn.LayerNorm((3, n)),
+        int,
+        range,
+    ],
+)
+def test_a_dtype_is_no_size(call):
+    for value in NO_NUMBERS:
+        with pytest.raises((TypeError, IndexError)):
+            call(value)
+
+
+def test_what_dtypes_are_still():
+    dtypes = [ocl.float32, ocl.int64, ocl.bool]
+    assert pickle.loads(pickle.dumps(dtypes)) == dtypes == copy.deepcopy(dtypes)
+    assert {ocl.float32: 1}[ocl.zeros(1).dtype] == 1 and ocl.float32 != ocl.float16 and ocl.int8 not in dtypes
+    assert repr(ocl.distributed.ReduceOp.SUM) == "ReduceOp.SUM"
+    assert ocl.float32 != 5 and ocl.float32 is not None and ocl.contiguous_format != ocl.uint8
 
 
 def test_attributes_of_modules():

@@ -89,3 +89,38 @@ def test_storages_of_files_are_not_shared(tmp_path):
     with pytest.raises(ValueError, match="expected nbytes from 0 to 4, got 5"):
         ocl.UntypedStorage.from_file(path, nbytes=5)
     assert ocl.asarray(ocl.ones(2).untyped_storage(), dtype=ocl.float32).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("lib", LIBRARIES)
+def test_bytes_are_written(lib):
+    x = lib.arange(6, dtype=lib.int32)
+    storage = x.untyped_storage()
+    storage[4], storage[8:12] = 7, 1
+    assert x.tolist() == [0, 7, 0x01010101, 3, 4, 5]
+    part = storage[12:20]
+    assert (part.nbytes(), part.element_size(), part[0], list(part)) == (8, 1, 3, [3, 0, 0, 0, 4, 0, 0, 0])
+    part.fill_(0)
+    assert x.tolist() == [0, 7, 0x01010101, 0, 0, 5]
+    storage.copy_(lib.ones(6, dtype=lib.int32).untyped_storage())
+    copy = storage.clone()
+    x.zero_()
+    assert copy.tolist() == [1, 0, 0, 0] * 6 and x.storage().tolist() == [0] * 6
+    x.storage()[2] = 9
+    assert x.tolist() == [0, 0, 9, 0, 0, 0]
+
+
+@pytest.mark.parametrize("lib", LIBRARIES)
+def test_a_storage_as_elements_of_another_size(lib):
+    x = lib.arange(5, dtype=lib.int32)
+    assert lib.zeros(1, dtype=lib.int64).set_(x.untyped_storage()).tolist() == [1 << 32, 2 + (3 << 32)]
+    assert lib.zeros(1, dtype=lib.int16).set_(x.untyped_storage(), 2, (2,), (2,)).tolist() == [1, 2]
+
+
+def test_what_a_storage_does_not_take_is_refused():
+    storage = ocl.zeros(3).untyped_storage()
+    with pytest.raises(ValueError, match="expected slices of step 1, got 2"):
+        storage[::2]
+    with pytest.raises(ValueError, match="copy_: expected a storage of size 12, got 8"):
+        storage.copy_(ocl.zeros(2).untyped_storage())
+    with pytest.raises(IndexError):
+        storage[12]

@@ -166,7 +166,9 @@ void bind_views(const OperatorBinder& bind) {
   bind_one_by_one("cartesian_prod", &ocl::cartesian_prod);
   bind_one_by_one("block_diag", &ocl::block_diag);
   bind_with_sizes(bind, "reshape", "shape", &ocl::reshape);
-  bind_with_sizes(bind, "view", "size", &ocl::view);
+  // Before that of sizes, which takes a dtype for a number.
+  bind.method("view", static_cast<Tensor (*)(const Tensor&, DType)>(&ocl::view), py::arg("dtype"));
+  bind_with_sizes(bind, "view", "size", static_cast<Tensor (*)(const Tensor&, const Shape&)>(&ocl::view));
   bind_with_sizes(bind, "expand", "size", &ocl::expand);
   bind_with_sizes(bind, "permute", "dims", &ocl::permute);
   bind_parts(bind);

@@ -159,17 +159,11 @@ class dtype:
         ...
     def __deepcopy__(self, memo):
         ...
-    @typing.overload
-    def __eq__(self: numpy.dtype[typing.Any], other: numpy.dtype[typing.Any]) -> bool:
+    def __eq__(self: numpy.dtype[typing.Any], arg0: typing.Any) -> bool:
         ...
-    @typing.overload
-    def __eq__(self: numpy.dtype[typing.Any], other: typing.Any) -> bool:
+    def __getstate__(self: numpy.dtype[typing.Any]) -> int:
         ...
-    def __getstate__(self) -> int:
-        ...
-    def __hash__(self) -> int:
-        ...
-    def __index__(self: numpy.dtype[typing.Any]) -> int:
+    def __hash__(self: numpy.dtype[typing.Any]) -> int:
         ...
     @typing.overload
     def __init__(self: numpy.dtype[typing.Any], value: typing.SupportsInt | typing.SupportsIndex) -> None:
@@ -179,13 +173,7 @@ class dtype:
         """
         The dtype that Python's float, int, bool or complex stands for.
         """
-    def __int__(self: numpy.dtype[typing.Any]) -> int:
-        ...
-    @typing.overload
-    def __ne__(self: numpy.dtype[typing.Any], other: numpy.dtype[typing.Any]) -> bool:
-        ...
-    @typing.overload
-    def __ne__(self: numpy.dtype[typing.Any], other: typing.Any) -> bool:
+    def __ne__(self: numpy.dtype[typing.Any], arg0: typing.Any) -> bool:
         ...
     def __reduce_ex__(self, protocol):
         ...
@@ -247,27 +235,15 @@ class memory_format:
         ...
     def __deepcopy__(self, memo):
         ...
-    @typing.overload
-    def __eq__(self, other: memory_format) -> bool:
-        ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool:
+    def __eq__(self, arg0: typing.Any) -> bool:
         ...
     def __getstate__(self) -> int:
         ...
     def __hash__(self) -> int:
         ...
-    def __index__(self) -> int:
-        ...
     def __init__(self, value: typing.SupportsIndex) -> None:
         ...
-    def __int__(self) -> int:
-        ...
-    @typing.overload
-    def __ne__(self, other: memory_format) -> bool:
-        ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool:
+    def __ne__(self, arg0: typing.Any) -> bool:
         ...
     def __reduce_ex__(self, protocol):
         ...
@@ -3262,14 +3238,19 @@ class Tensor:
         dot with the conjugates of input.
         """
     @typing.overload
+    def view(self, dtype: numpy.dtype[typing.Any]) -> Tensor:
+        """
+        The same memory under another shape, or as elements of another dtype; ValueError where it cannot be.
+        """
+    @typing.overload
     def view(self, *args) -> Tensor:
         """
-        The same memory under another shape; ValueError where the strides allow none.
+        The same memory under another shape, or as elements of another dtype; ValueError where it cannot be.
         """
     @typing.overload
     def view(self, *, size: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
-        The same memory under another shape; ValueError where the strides allow none.
+        The same memory under another shape, or as elements of another dtype; ValueError where it cannot be.
         """
     def view_as(self, other: Tensor) -> Tensor:
         """
@@ -3596,9 +3577,9 @@ def _unscale_(gradients: collections.abc.Sequence[Tensor], scale: typing.Support
     ...
 def _version() -> str:
     ...
-def _whole_storage(arg0: Tensor) -> Tensor:
+def _whole_storage(tensor: Tensor, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
-    All the memory that a tensor lies in, as elements of its dtype.
+    All the memory that a tensor lies in, as elements of a dtype, which is the tensor's by default.
     """
 def abs(input: Tensor) -> Tensor:
     """

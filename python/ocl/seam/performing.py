@@ -80,7 +80,7 @@ def _method(name: str) -> Callable:
     """A method that takes its arguments in order."""
 
     def call(**arguments: Any) -> Any:
-        first, *others = (value for key, value in arguments.items() if key != "format")
+        first, *others = (_value(key, value) for key, value in arguments.items() if key != "format")
         return getattr(first, name)(*others)
 
     return call
