@@ -1,5 +1,7 @@
 #include "autograd/distributed/process_group.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -9,6 +11,7 @@
 
 #include "autograd/distributed/collectives.h"
 #include "autograd/distributed/messages.h"
+#include "autograd/distributed/mpi/mpi.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
@@ -25,17 +28,30 @@ std::string host_name_of(const Card& card) {
   return concat("process ", card.process, " on ", card.host);
 }
 
+/** Every rank's card, by rank. */
+std::vector<Card> meet_by_mpi(Card own) {
+  ::gethostname(own.host, sizeof own.host - 1);
+  std::vector<Card> cards = Mpi::of_process().all_gather(own);
+  const bool is_one_machine = std::all_of(cards.begin(), cards.end(), [&](const Card& card) {
+    return own.machine[0] && !std::strcmp(card.machine, own.machine);
+  });
+  if (is_one_machine)  // which may not know its own name
+    for (Card& card : cards) std::strcpy(card.host, "127.0.0.1");
+  return cards;
+}
+
 }  // namespace
 
 /** The parts of a group, in the order in which it is made; it goes the other way round. */
 struct ProcessGroup::State {
   State(const std::vector<Card>& cards, std::vector<Connections> made, int own,
-        std::vector<int> numbers_of_ranks, Seconds limit)
+        std::vector<int> numbers_of_ranks, Seconds limit, std::unique_ptr<MpiGroup> group_of_mpi = nullptr)
       : rank(own),
         size(static_cast<int>(cards.size())),
         numbers(std::move(numbers_of_ranks)),
         timeout(limit),
         connections(std::move(made)),
+        mpi(std::move(group_of_mpi)),
         health(size),
         memory(size, Collectives::window_bytes),
         shares(static_cast<std::size_t>(size)) {
@@ -82,7 +98,13 @@ struct ProcessGroup::State {
     return static_cast<int>(std::clamp<std::ptrdiff_t>(processors / neighbours, 1, 8));
   }
 
-  /** Shared memory where both ranks can map the other's, else TCP. All ranks come here at once. */
+  /** The channel to a rank of another host. */
+  std::unique_ptr<Channel> channel_between_hosts(std::size_t other, Plane plane) {
+    return mpi ? mpi->channel(static_cast<int>(other), plane) : make_tcp_channel(connections[other][plane]);
+  }
+
+  /** Shared memory where both ranks can map the other's, else what goes between hosts. All ranks come here at
+   * once. */
   std::vector<std::unique_ptr<Channel>> channels(const std::vector<Card>& cards) {
     struct Offer {
       std::int64_t process, handle;
@@ -106,7 +128,7 @@ struct ProcessGroup::State {
         theirs[other] = std::make_shared<SharedMemory>(size, Collectives::window_bytes, offer.process,
                                                        static_cast<int>(offer.handle));
       } catch (const DistBackendError&) {
-        // They go over TCP: another user's process, or one behind a security module.
+        // They go as between hosts: another user's process, or one behind a security module.
       }
       const char can = theirs[other] != nullptr;
       socket.send_all(&can, 1, deadline);
@@ -121,7 +143,7 @@ struct ProcessGroup::State {
     });
     for (std::size_t other = 0; other < cards.size(); ++other)
       if (static_cast<int>(other) != rank && !made[other])
-        made[other] = make_tcp_channel(connections[other][Plane::collectives]);
+        made[other] = channel_between_hosts(other, Plane::collectives);
     return made;
   }
 
@@ -137,7 +159,7 @@ struct ProcessGroup::State {
       made = std::make_unique<MessageLane>();
       std::vector<std::unique_ptr<Channel>> one(static_cast<std::size_t>(size));
       one[static_cast<std::size_t>(other)] =
-          make_tcp_channel(connections[static_cast<std::size_t>(other)][Plane::messages]);
+          channel_between_hosts(static_cast<std::size_t>(other), Plane::messages);
       made->messages = std::make_unique<Messages>(
           numbers, rank, other, std::make_unique<Exchange>(std::move(one), numbers, health, timeout));
     }
@@ -149,6 +171,7 @@ struct ProcessGroup::State {
   const Seconds timeout;
   std::vector<std::string> hosts;
   std::vector<Connections> connections;
+  const std::unique_ptr<MpiGroup> mpi;  // null: connections carry all
   Health health;
   SharedMemory memory;
   std::vector<bool> shares;
@@ -270,6 +293,19 @@ std::shared_ptr<ProcessGroup> ProcessGroup::connect(const GroupOptions& options)
                               options.rank, std::move(numbers), options.timeout)));
 }
 
+std::shared_ptr<ProcessGroup> ProcessGroup::connect_by_mpi(Seconds timeout) {
+  require(timeout.count() > 0, "connect_by_mpi: a time-out of ", timeout.count(), " s");
+  const Mpi& mpi = Mpi::of_process();
+  Socket listener = Socket::listen(0);
+  const std::vector<Card> cards = meet_by_mpi(own_card(mpi.rank(), mpi.size(), listener));
+  std::vector<int> numbers;
+  for (int rank = 0; rank < mpi.size(); ++rank) numbers.push_back(rank);
+  auto group = std::make_unique<MpiGroup>(numbers, cards[0].token);
+  return std::shared_ptr<ProcessGroup>(new ProcessGroup(
+      std::make_unique<State>(cards, distributed::connect(cards, mpi.rank(), listener, deadline_in(timeout)),
+                              mpi.rank(), std::move(numbers), timeout, std::move(group))));
+}
+
 std::shared_ptr<ProcessGroup> ProcessGroup::subgroup(const std::vector<int>& ranks) {
   require(!ranks.empty() && std::set<int>(ranks.begin(), ranks.end()).size() == ranks.size(),
           "subgroup: expected ranks, each once");
@@ -292,9 +328,10 @@ std::shared_ptr<ProcessGroup> ProcessGroup::subgroup(const std::vector<int>& ran
     numbers.push_back(state_->numbers[rank]);
   }
   if (!is_member) return nullptr;
+  auto group = uses_mpi() ? std::make_unique<MpiGroup>(numbers, cards[0].token) : nullptr;
   return std::shared_ptr<ProcessGroup>(new ProcessGroup(
       std::make_unique<State>(cards, distributed::connect(cards, own, listener, deadline_in(timeout())), own,
-                              std::move(numbers), timeout())));
+                              std::move(numbers), timeout(), std::move(group))));
 }
 
 int ProcessGroup::rank() const {
@@ -311,6 +348,10 @@ Seconds ProcessGroup::timeout() const {
 }
 bool ProcessGroup::shares_memory_with(int rank) const {
   return state_->shares[static_cast<std::size_t>(checked_rank("shares_memory_with", rank))];
+}
+
+bool ProcessGroup::uses_mpi() const {
+  return state_->mpi != nullptr;
 }
 
 int ProcessGroup::checked_rank(const char* function, int rank) const {

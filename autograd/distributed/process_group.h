@@ -34,12 +34,15 @@ struct GroupOptions {
  * until wait() has returned. Gradients do not flow through it. Everything throws DistBackendError from the
  * moment on when a rank has ended, hangs for `timeout`, or calls something else.
  *
- * Ranks of one host share memory, others exchange over TCP.
+ * Ranks of one host share memory. Others exchange over TCP, or through MPI.
  */
 class ProcessGroup {
  public:
   /** Meets the other ranks. Throws ValueError, and DistBackendError where they do not come. */
   static std::shared_ptr<ProcessGroup> connect(const GroupOptions& options);
+  /** All processes that mpirun started, by MPI's ranks. MPI carries the data between hosts; a connection to
+   * each rank still shows when it has ended. Throws DistBackendError where there is no MPI. */
+  static std::shared_ptr<ProcessGroup> connect_by_mpi(Seconds timeout = GroupOptions().timeout);
   /** A group of these ranks alone, numbered in that order; null on others. All ranks call it. */
   std::shared_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks);
   ~ProcessGroup();
@@ -55,6 +58,8 @@ class ProcessGroup {
   Seconds timeout() const;
   /** Whether that rank exchanges through shared memory. */
   bool shares_memory_with(int rank) const;
+  /** Whether MPI carries the data between hosts. */
+  bool uses_mpi() const;
 
   /** In place. Throws TypeError for an average of whole numbers. */
   WorkHandle all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::sum);

@@ -1,5 +1,6 @@
 #include "distributed.h"
 
+#include "../enums.h"
 #include "autograd/distributed/process_group.h"
 #include "nn/distributed/distributed_data_parallel.h"
 
@@ -48,6 +49,14 @@ void bind_group(py::module_& m) {
                 ProcessGroup::connect({{host, port}, rank, size, ocl::distributed::Seconds(timeout)}));
           },
           py::arg("host"), py::arg("port"), py::arg("rank"), py::arg("size"), py::arg("timeout"))
+      .def_static(
+          "connect_by_mpi",
+          [](double timeout) {
+            const PythonUnlocked unlocked;
+            return for_python(ProcessGroup::connect_by_mpi(ocl::distributed::Seconds(timeout)));
+          },
+          py::arg("timeout"))
+      .def("uses_mpi", &ProcessGroup::uses_mpi)
       .def(
           "subgroup",
           [](ProcessGroup& group, const std::vector<int>& ranks) {
@@ -117,12 +126,16 @@ void bind_reducer(py::module_& m) {
 void bind_distributed(py::module_& parent) {
   py::module_ m = parent.def_submodule("_distributed", "Groups of processes.");
   bind_error(m);
-  py::enum_<ReduceOp>(m, "ReduceOp", "How values of several ranks become one. (torch.distributed.ReduceOp)")
-      .value("SUM", ReduceOp::sum)
+  py::enum_<ReduceOp> op(m, "ReduceOp",
+                         "How values of several ranks become one. (torch.distributed.ReduceOp)");
+  op.value("SUM", ReduceOp::sum)
       .value("AVG", ReduceOp::avg)
       .value("MIN", ReduceOp::min)
       .value("MAX", ReduceOp::max)
       .value("PRODUCT", ReduceOp::product);
+  without_numbers(op);
+  op.attr("__repr__") =
+      py::cpp_function([](const py::object& self) { return py::str(self); }, py::is_method(op));
   py::class_<Work, std::shared_ptr<Work>>(m, "Work", "A collective under way. (torch.distributed.Work)")
       .def(
           "wait",

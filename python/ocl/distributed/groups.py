@@ -67,7 +67,9 @@ def init_process_group(
     """Meets the other processes, and makes of all of them ``group.WORLD``. (torch.distributed)
 
     Args:
-        backend: "tcp": connections, and shared memory between processes of one host.
+        backend: "tcp": connections, and shared memory between processes of one host; or "mpi": MPI carries
+            what goes between hosts. mpirun has started the processes then, and MPI says where and who, so
+            that the other arguments are left out.
         init_method: "env://", the default: MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE say where and who;
             or "tcp://HOST:PORT", where rank 0 listens.
         timeout: a timedelta, or seconds: how long a process waits for another, here and in collectives.
@@ -77,14 +79,20 @@ def init_process_group(
     Raises:
         ValueError: an unknown `backend` or `init_method`, or what is needed is missing.
         RuntimeError: there is a group already.
-        DistBackendError: processes do not come within the time-out; their ranks are named.
+        DistBackendError: processes do not come within the time-out; their ranks are named. Or there is
+            no MPI.
     """
     if group.WORLD is not None:
         raise RuntimeError("init_process_group: there is a group already; destroy_process_group ends it")
-    if backend not in (None, "tcp"):
-        raise ValueError(f"init_process_group: backend {backend!r}, expected 'tcp'")
-    host, port, rank, world_size = _meeting(init_method or "env://", rank, world_size)
-    group.WORLD = ProcessGroup.connect(host, port, rank, world_size, _seconds(timeout))
+    if backend not in (None, "tcp", "mpi"):
+        raise ValueError(f"init_process_group: backend {backend!r}, expected 'tcp' or 'mpi'")
+    if backend == "mpi":
+        if init_method is not None or rank >= 0 or world_size >= 0:
+            raise ValueError("init_process_group: MPI says the rank, the world size and where to meet")
+        group.WORLD = ProcessGroup.connect_by_mpi(_seconds(timeout))
+    else:
+        host, port, rank, world_size = _meeting(init_method or "env://", rank, world_size)
+        group.WORLD = ProcessGroup.connect(host, port, rank, world_size, _seconds(timeout))
     _groups.append(group.WORLD)
 
 
@@ -165,11 +173,11 @@ def new_group(ranks=None, timeout=None, backend=None):
         ranks: their numbers in ``group.WORLD``; in the new one they are 0, 1, … in the order given, where
             PyTorch sorts them.
         timeout: that of ``group.WORLD``; another one is a ValueError.
-        backend: "tcp".
+        backend: that of ``group.WORLD``; another one is a ValueError.
     """
     world = of(None, "new_group")
-    if backend not in (None, "tcp"):
-        raise ValueError(f"new_group: backend {backend!r}, expected 'tcp'")
+    if backend not in (None, get_backend(world)):
+        raise ValueError(f"new_group: backend {backend!r}, expected {get_backend(world)!r}")
     if timeout is not None and _seconds(timeout) != world.timeout():
         raise ValueError("new_group: a time-out other than that of init_process_group")
     made = world.subgroup(list(range(world.size())) if ranks is None else [int(rank) for rank in ranks])
@@ -223,6 +231,5 @@ def get_process_group_ranks(group):
 
 
 def get_backend(group=None):
-    """ "tcp"."""
-    of(group, "get_backend")
-    return "tcp"
+    """The way of the bytes between hosts: "tcp" or "mpi"."""
+    return "mpi" if of(group, "get_backend").uses_mpi() else "tcp"
