@@ -12,6 +12,7 @@
     tools/bench.py nets --nets resnet50 --dtype bfloat16 --inference
     tools/bench.py nets --operators --nets resnet50 --against torch  # its modules, each alone
     tools/bench.py operators --against torch    # every operator of the registry alone, on both
+    tools/bench.py programs                     # exported programs, beside eager and onnxruntime
     tools/bench.py transfers                    # GB/s to and from the device, beside PyTorch's with CUDA
     tools/bench.py ops                          # host cost of a small operator
     tools/bench.py start                        # seconds from process start to the first step done
@@ -34,7 +35,16 @@ from pathlib import Path
 
 import numpy as np
 from bare_launch import bare_launch
-from benchmarks import RIVALS, USUAL_NETS, add_amp_option, add_dtype_option, autocast, check_dtype, is_torch
+from benchmarks import (
+    PROGRAM_NETS,
+    RIVALS,
+    USUAL_NETS,
+    add_amp_option,
+    add_dtype_option,
+    autocast,
+    check_dtype,
+    is_torch,
+)
 from benchmarks.gpt2 import Sizes, gpt2_batch, make_gpt2
 from benchmarks.timing import CLOCKS, by_turns, in_milliseconds, seconds_of_steps, spread
 
@@ -351,6 +361,13 @@ def bench_operators(options):
     return bench_registry(options)
 
 
+def bench_programs(options):
+    """Exported programs of whole nets, beside onnxruntime's."""
+    from benchmarks.programs import bench_programs
+
+    return bench_programs(options)
+
+
 def bench_transfers(options):
     """Arrays to and from the device."""
     from benchmarks.transfers import bench_transfers
@@ -377,8 +394,8 @@ def parse_arguments():
         "what",
         nargs="?",
         default="step",
-        choices=["step", "nets", "operators", "transfers", "ops", "start", "first-step"],
-        metavar="step|nets|operators|transfers|ops|start",
+        choices=["step", "nets", "operators", "programs", "transfers", "ops", "start", "first-step"],
+        metavar="step|nets|operators|programs|transfers|ops|start",
         help="what to time, default %(default)s",
     )
     option("--device", default="ocl:0", help="default %(default)s")
@@ -393,7 +410,7 @@ def parse_arguments():
         type=int,
         default=TORCH_THREADS,
         metavar="N",
-        help="of PyTorch's CPU build, default %(default)s",
+        help="of PyTorch's CPU build and of onnxruntime, default %(default)s",
     )
     option(
         "--profile",
@@ -414,8 +431,9 @@ def parse_arguments():
     option("--json", metavar="FILE", help="write the figures")
     option("--model", default="mnist", choices=list(MODELS), help="of `step`, default %(default)s")
     nets = parser.add_argument_group("nets").add_argument
-    nets("--nets", default=",".join(USUAL_NETS), help="names with commas, default %(default)s")
-    nets("--batch", type=int, metavar="N", help="pictures, default 64, on CPUs 4")
+    usual = f"default {','.join(USUAL_NETS)}; of programs {','.join(PROGRAM_NETS)}"
+    nets("--nets", help=f"names with commas, {usual}")
+    nets("--batch", type=int, metavar="N", help="pictures, default 64, on CPUs 4; of programs 1 and 8")
     nets("--side", type=int, default=224, metavar="PIXELS", help="of the pictures, default %(default)s")
     nets("--channels-last", action="store_true", help="nets and pictures in that format, on both sides")
     nets("--operators", action="store_true", help="their modules, each alone, beside PyTorch's")
@@ -436,6 +454,7 @@ def parse_arguments():
     if (options.operators or options.what == "operators") and options.against != "torch":
         parser.error("operators: --against torch is wanted")
     check_dtype(parser, options)
+    options.nets = options.nets or ",".join(PROGRAM_NETS if options.what == "programs" else USUAL_NETS)
     return options
 
 
@@ -448,6 +467,7 @@ def main():
         "step": bench_step,
         "nets": bench_nets,
         "operators": bench_operators,
+        "programs": bench_programs,
         "transfers": bench_transfers,
         "ops": bench_ops,
         "start": bench_start,

@@ -30,6 +30,7 @@ ProgramRunner::ProgramRunner(ExportedProgram program, Device& device)
     if (buffer.kind != Kind::constant && buffer.kind != Kind::state) continue;
     const auto storage = device.allocator().allocate_for_upload(buffer.bytes);
     memory_.emplace(buffer.storage.get(), storage);
+    if (buffer.kind == Kind::constant) constants_.add(storage);
     if (buffer.bytes > 0)
       device.queue().write(bytes_of(storage, buffer.bytes), buffer.contents->data(), buffer.bytes);
   }
@@ -164,6 +165,7 @@ PhiloxState ProgramRunner::of_this_run(PhiloxState first) const {
 }
 
 void ProgramRunner::run_calls(const Prepared& prepared) {
+  const ConstantForms::Use use(constants_);
   for (const std::shared_ptr<HeldCall>& call : prepared.calls) call->run(device_.queue());
 }
 

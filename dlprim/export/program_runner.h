@@ -12,6 +12,7 @@
 #include "dlprim/export/exported_program.h"
 #include "dlprim/export/memory_plan.h"
 #include "dlprim/runtime/command_graph.h"
+#include "dlprim/runtime/constant_forms.h"
 
 namespace dlprim {
 
@@ -106,7 +107,8 @@ class ProgramRunner {
   MemoryPlan plan_;
   std::shared_ptr<Storage> arena_;
   std::unordered_map<const Storage*, std::shared_ptr<Storage>>
-      memory_;                        // by what stands for it in the program
+      memory_;  // by what stands for it in the program
+  ConstantForms constants_;
   std::vector<Dims> shapes_;          // of the inputs
   std::vector<std::int64_t> sizes_;   // of the symbols, by the shapes that came last
   std::list<Prepared> prepared_;      // the one that ran last first

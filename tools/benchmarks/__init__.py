@@ -10,6 +10,8 @@ RIVALS = {
     "unfused": "ours with fusion off",
 }
 USUAL_NETS = "alexnet resnet18 resnet50 vgg16 mobilenet_v2".split()
+# bert_base is of benchmarks/bert.py.
+PROGRAM_NETS = "resnet18 resnet50 mobilenet_v2 mobilenet_v3_small efficientnet_b0 vit_b_16 bert_base".split()
 
 
 def is_torch(against):

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "dlprim/export/argument_reader.h"
+#include "dlprim/export/passes/call_parts.h"
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/export/primitive_table.h"
 #include "dlprim/ops/norm/norm_epilogue.h"
@@ -11,19 +12,6 @@
 
 namespace dlprim {
 namespace {
-
-const Tensor& tensor_of(const ProgramCall& call, const char* name) {
-  static const Tensor none;
-  for (const Argument& argument : call.arguments)
-    if (argument.name == name)
-      if (const auto* tensor = std::get_if<Tensor>(&argument.value)) return *tensor;
-  return none;
-}
-
-void set_tensor(ProgramCall& call, const char* name, const Tensor& tensor) {
-  for (Argument& argument : call.arguments)
-    if (argument.name == name) argument.value = tensor;
-}
 
 /** Whether a call's weight has a row for each channel of its result, which its bias is added to. */
 bool has_channels_of_weight(const ProgramCall& call) {
@@ -89,7 +77,7 @@ class BatchNormFolding {
 
   bool fold(const ProgramCall& norm) {
     ProgramCall* const producer = producer_of(norm);
-    if (!producer || !may_wait(*producer)) return false;
+    if (!producer || !may_wait(calls_, static_cast<std::size_t>(producer - calls_.data()))) return false;
     const Tensor weight = tensor_of(*producer, "weight"), bias = tensor_of(*producer, "bias");
     const Tensor mean = tensor_of(norm, "mean"), invstd = tensor_of(norm, "invstd");
     const Tensor gain = tensor_of(norm, "weight"), shift = tensor_of(norm, "bias");
@@ -111,27 +99,12 @@ class BatchNormFolding {
                             [](PhiloxState state) { return state; }};
     const auto epilogue = read_argument<NormEpilogue>(norm.arguments.back().value, context);
     const Tensor &x = tensor_of(norm, "x"), &y = tensor_of(norm, "y");
-    const bool is_last = !epilogue.addend && !epilogue.activation;
+    const bool is_last = !epilogue.any();
     if (is_last) set_tensor(folded, "y", y.reshaped(tensor_of(folded, "y").shape));
     if (!norm.module.empty()) folded.module += (folded.module.empty() ? "" : ", ") + norm.module;
     calls_.push_back(std::move(folded));
     if (!is_last) finish(epilogue, x, y, norm);
     return true;
-  }
-
-  /** Whether a call can be made behind those that follow it so far: none writes what it reads. */
-  bool may_wait(const ProgramCall& call) const {
-    const std::vector<Tensor> read = find_primitive(call.primitive)->tensors(call.arguments).read;
-    const auto writes = [&](const std::vector<Tensor>& written) {
-      return std::any_of(written.begin(), written.end(), [&](const Tensor& tensor) {
-        return std::any_of(read.begin(), read.end(),
-                           [&](const Tensor& one) { return one.storage == tensor.storage; });
-      });
-    };
-    return std::none_of(&call + 1, calls_.data() + calls_.size(), [&](const ProgramCall& later) {
-      const Primitive::Tensors tensors = find_primitive(later.primitive)->tensors(later.arguments);
-      return writes(tensors.written) || writes(tensors.updated);
-    });
   }
 
   /** The calls of a norm's epilogue on what is normalised already. */

@@ -9,6 +9,7 @@ void optimize_static_program(ExportedProgram& program) {
   remove_dead_calls(program);
   fold_batch_norm(program);
   fold_constants(program);
+  join_epilogues(program);
   fuse_pointwise(program);
 }
 

@@ -32,4 +32,8 @@ void fold_constants(ExportedProgram& program);
  */
 void fold_batch_norm(ExportedProgram& program);
 
+/** Makes one call (conv2d_epilogue_forward) of a convolution and the addition and the activation that alone
+ * read its result. */
+void join_epilogues(ExportedProgram& program);
+
 }  // namespace dlprim

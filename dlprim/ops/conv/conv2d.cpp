@@ -3,6 +3,8 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/pointwise/table.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
@@ -63,14 +65,43 @@ const ImplementationList<ConvBackwardWeightProblem> backward_weight_implementati
 
 }  // namespace
 
-void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
-                    const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision) {
-  ENTER(conv2d_forward, queue, x, weight, bias, geometry, y, precision);
+void apply_epilogue(Queue& queue, const NormEpilogue& epilogue, const Tensor& y) {
+  if (epilogue.addend)
+    pointwise(queue, forward_expression(pointwise_op("add")), y.dtype, {y, *epilogue.addend}, {1}, {y});
+  if (epilogue.activation) pointwise(queue, forward_expression(*epilogue.activation), y.dtype, {y}, {}, {y});
+}
+
+namespace {
+
+void forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
+             const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision,
+             const NormEpilogue& epilogue) {
   const ConvSizes sizes = sizes_of("conv2d", x.shape, weight.shape, y.shape, geometry);
   check_tensors("conv2d", queue, x, weight, y);
   require_like("conv2d", "bias", bias, {weight.shape[0]}, x.dtype);
   if (y.numel() == 0) return;
-  forward_implementations.run(queue, {sizes, x, weight, bias, y, precision});
+  const bool is_joined = queue.device().info().runs_cpu_kernels() && y.dtype != DType::float64;
+  forward_implementations.run(queue,
+                              {sizes, x, weight, bias, y, precision, is_joined ? epilogue : NormEpilogue{}});
+  if (!is_joined) apply_epilogue(queue, epilogue, y);
+}
+
+}  // namespace
+
+void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
+                    const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision) {
+  ENTER(conv2d_forward, queue, x, weight, bias, geometry, y, precision);
+  forward(queue, x, weight, bias, geometry, y, precision, {});
+}
+
+void conv2d_epilogue_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
+                             const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision,
+                             const NormEpilogue& epilogue) {
+  ENTER(conv2d_epilogue_forward, queue, x, weight, bias, geometry, y, precision, epilogue);
+  require_like("conv2d", "the addend", epilogue.addend, y.shape, y.dtype);
+  if (epilogue.addend) require_contiguous("conv2d", "its tensors", *epilogue.addend);
+  require_epilogue("conv2d", epilogue.activation, false);  // no gradient is asked of it
+  forward(queue, x, weight, bias, geometry, y, precision, epilogue);
 }
 
 void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,

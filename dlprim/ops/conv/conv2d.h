@@ -3,6 +3,7 @@
 #include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/ops/conv/conv_geometry.h"
+#include "dlprim/ops/norm/norm_epilogue.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -14,6 +15,12 @@ namespace dlprim {
 void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
                     const Conv2dGeometry& geometry, const Tensor& y,
                     MatmulPrecision precision = MatmulPrecision::highest);
+
+/** y = activation(conv2d(x, weight) + bias + addend), of an epilogue that norms can have (can_be_epilogue).
+ */
+void conv2d_epilogue_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
+                             const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision,
+                             const NormEpilogue& epilogue);
 
 /** dx = gradient with respect to x; also the forward pass of conv_transpose2d, with dy as its input
  * and dx as its result. Its gradient by the input is conv2d_forward; by the weight it is

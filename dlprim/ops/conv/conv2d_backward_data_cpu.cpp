@@ -78,7 +78,7 @@ void gather(Queue& queue, const ConvBackwardDataProblem& problem) {
                             taps,
                             filter,
                             {-h.tap_step * p.kernel[1], -w.tap_step}};
-      run_stencil(queue, way, s, input, problem.weight, walk, nullptr, problem.dx);
+      run_stencil(queue, way, s, input, problem.weight, walk, nullptr, problem.dx, {});
     }
 }
 

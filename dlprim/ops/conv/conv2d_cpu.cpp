@@ -24,7 +24,7 @@ std::int64_t phase_count(const Walk& walk) {
 }
 
 void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight,
-               const WeightWalk& walk, const Tensor* bias, const Tensor& y) {
+               const WeightWalk& walk, const Tensor* bias, const Tensor& y, const NormEpilogue& epilogue) {
   const DType packed = x.data.dtype;
   const Tensor left = cpu_tile::pack_weights(
       queue, {weight, s.groups, walk.group, s.rows, walk.row},
@@ -40,19 +40,21 @@ void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tenso
   const std::int64_t items = cpu_tile::items_for(queue.device(), s.groups * ceil_div(panels, per_job));
   const std::int64_t slice = per_job * depth * columns + columns;
   const Tensor scratch = queue.scratch({items, slice}, packed);
-  queue.launch(queue.kernel("ops/conv/conv_tiles_cpu.cl", "conv_tiles", cpu_tile::defines(y.dtype)),
-               Range::groups(1, items), left, x.data, Optional{bias}, y, scratch, s, bias ? 1 : 0,
-               static_cast<int>(per_job), slice);
+  queue.launch(
+      queue.kernel("ops/conv/conv_tiles_cpu.cl", "conv_tiles", cpu_tile::defines(y.dtype, &epilogue)),
+      Range::groups(1, items), left, x.data, Optional{bias}, Optional{epilogue.addend}, y, scratch, s,
+      bias ? 1 : 0, epilogue.addend ? 1 : 0, static_cast<int>(per_job), slice);
 }
 
 void run_direct(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight,
-                const WeightWalk& walk, const Tensor* bias, const Tensor& y) {
+                const WeightWalk& walk, const Tensor* bias, const Tensor& y, const NormEpilogue& epilogue) {
   const std::int64_t slice = phased_size(x.shape, s.channels);
   const std::int64_t items = direct_items(queue.device(), s.images * s.groups * s.rows, slice);
   const Tensor scratch = queue.scratch({items, slice}, compute_dtype(y.dtype));
-  queue.launch(queue.kernel("ops/conv/conv_direct_cpu.cl", "conv_direct", cpu_tile::defines(y.dtype)),
-               Range::groups(1, items), weight, x.data, Optional{bias}, y, scratch, s, x.shape, slice,
-               bias ? 1 : 0, walk.start, walk.group, walk.row, walk.channel, walk.tap[0], walk.tap[1]);
+  queue.launch(
+      queue.kernel("ops/conv/conv_direct_cpu.cl", "conv_direct", cpu_tile::defines(y.dtype, &epilogue)),
+      Range::groups(1, items), weight, x.data, Optional{bias}, y, scratch, s, x.shape, slice, bias ? 1 : 0,
+      walk.start, walk.group, walk.row, walk.channel, walk.tap[0], walk.tap[1]);
 }
 
 }  // namespace
@@ -124,8 +126,8 @@ Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t ch
 }
 
 void run_stencil(Queue& queue, Way way, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,
-                 const WeightWalk& walk, const Tensor* bias, const Tensor& y) {
-  (way == Way::tiles ? run_tiles : run_direct)(queue, stencil, x, weight, walk, bias, y);
+                 const WeightWalk& walk, const Tensor* bias, const Tensor& y, const NormEpilogue& epilogue) {
+  (way == Way::tiles ? run_tiles : run_direct)(queue, stencil, x, weight, walk, bias, y, epilogue);
 }
 
 }  // namespace conv_cpu
@@ -136,8 +138,11 @@ using namespace conv_cpu;
 
 template <Way way>
 bool can_take(const DeviceInfo& device, const ConvForwardProblem& p) {
-  return device.runs_cpu_kernels() &&
-         (way == Way::tiles || sums_in_registers(p.y.dtype, p.sizes.in_channels * p.sizes.taps()));
+  if (!device.runs_cpu_kernels()) return false;
+  if (way == Way::tiles) return true;
+  const std::int64_t terms = p.sizes.in_channels * p.sizes.taps();
+  const bool finishes = terms <= CONV_MAX_TERMS && !p.epilogue.addend;  // what it stores
+  return sums_in_registers(p.y.dtype, terms) && (finishes || !p.epilogue.any());
 }
 
 template <Way way>
@@ -160,7 +165,8 @@ void run(Queue& queue, const ConvForwardProblem& problem) {
   s.y_column = 1;
   const std::int64_t filter = p.in_channels * p.taps();
   run_stencil(queue, way, s, input, problem.weight,
-              {0, p.out_channels * filter, filter, p.taps(), {p.kernel[1], 1}}, problem.bias, problem.y);
+              {0, p.out_channels * filter, filter, p.taps(), {p.kernel[1], 1}}, problem.bias, problem.y,
+              problem.epilogue);
 }
 
 }  // namespace

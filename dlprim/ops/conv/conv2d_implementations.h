@@ -10,6 +10,7 @@
 #include "dlprim/ops/conv/conv_shared.h"
 #include "dlprim/ops/gemm/product_join.h"
 #include "dlprim/ops/gemm/product_tile.h"
+#include "dlprim/ops/norm/norm_epilogue.h"
 #include "dlprim/runtime/implementation.h"
 
 namespace dlprim {
@@ -90,10 +91,15 @@ struct ConvForwardProblem {
   const Tensor* bias;
   const Tensor& y;
   MatmulPrecision precision;
+  // The work on a result, on CPUs. It is empty elsewhere, and for float64.
+  NormEpilogue epilogue{};
 
   double multiply_adds() const { return sizes.multiply_adds(); }
   std::optional<ProblemKey> key() const { return sizes.key(x.dtype, precision, bias != nullptr); }
 };
+
+/** y = the epilogue's activation of y + its addend, in launches of their own. */
+void apply_epilogue(Queue& queue, const NormEpilogue& epilogue, const Tensor& y);
 
 struct ConvBackwardDataProblem {
   ConvSizes sizes;

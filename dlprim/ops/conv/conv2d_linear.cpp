@@ -50,6 +50,7 @@ ConvForward conv2d_forward_linear() {
             const ConvSizes& s = p.sizes;
             linear_forward(queue, images_of(p.x, s), filters_of(p.weight, s), p.bias, results_of(p.y, s),
                            p.precision);
+            apply_epilogue(queue, p.epilogue, p.y);
           }};
 }
 

@@ -36,13 +36,32 @@ double cost(const ConvSizes& s, std::int64_t rows, std::int64_t depth, DType dty
 }
 
 /** result [images, rows, pixels] = filters [rows, depth], whose elements are so far apart, times source
- * [images, depth, pixels]. */
+ * [images, depth, pixels], plus bias [rows], and what the epilogue makes of that. */
 void multiply(Queue& queue, const ConvSizes& s, const Tensor& filters, const FilterStrides& apart,
-              const Tensor& source, const Tensor& result, std::int64_t rows, std::int64_t depth) {
+              const Tensor& source, const Tensor* bias, const NormEpilogue& epilogue, const Tensor& result,
+              std::int64_t rows, std::int64_t depth) {
   static const GemmImplementation& products = gemm_implementation("cpu_tiles");
   const std::int64_t pixels = s.out_pixels();
-  products.run(queue, {filters, source, result, nullptr, 1, 0, MatmulPrecision::highest, s.images, rows,
-                       pixels, depth, 0, apart.row, apart.channel, depth * pixels, pixels, 1});
+  products.run(queue, {filters,
+                       source,
+                       result,
+                       bias,
+                       1,
+                       0,
+                       MatmulPrecision::highest,
+                       s.images,
+                       rows,
+                       pixels,
+                       depth,
+                       0,
+                       apart.row,
+                       apart.channel,
+                       depth * pixels,
+                       pixels,
+                       1,
+                       0,
+                       bias != nullptr,
+                       epilogue.any() ? &epilogue : nullptr});
 }
 
 }  // namespace
@@ -50,14 +69,15 @@ void multiply(Queue& queue, const ConvSizes& s, const Tensor& filters, const Fil
 ConvForward conv2d_forward_cpu_products() {
   return {products_name,
           [](const DeviceInfo& device, const ConvForwardProblem& p) {
-            return !p.bias && can_take(device, p.sizes, p.y.dtype);
+            return can_take(device, p.sizes, p.y.dtype);
           },
           [](const DeviceInfo&, const ConvForwardProblem& p) {
             return cost(p.sizes, p.sizes.out_channels, p.sizes.in_channels, p.y.dtype);
           },
           [](Queue& queue, const ConvForwardProblem& p) {
             const ConvSizes& s = p.sizes;
-            multiply(queue, s, p.weight, {s.in_channels, 1}, p.x, p.y, s.out_channels, s.in_channels);
+            multiply(queue, s, p.weight, {s.in_channels, 1}, p.x, p.bias, p.epilogue, p.y, s.out_channels,
+                     s.in_channels);
           }};
 }
 
@@ -71,7 +91,8 @@ ConvBackwardData conv2d_backward_data_cpu_products() {
           },
           [](Queue& queue, const ConvBackwardDataProblem& p) {
             const ConvSizes& s = p.sizes;
-            multiply(queue, s, p.weight, {1, s.in_channels}, p.dy, p.dx, s.in_channels, s.out_channels);
+            multiply(queue, s, p.weight, {1, s.in_channels}, p.dy, nullptr, {}, p.dx, s.in_channels,
+                     s.out_channels);
           }};
 }
 

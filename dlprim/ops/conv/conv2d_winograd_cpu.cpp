@@ -4,6 +4,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_winograd.h"
 #include "dlprim/ops/gemm/cpu_tile.h"
+#include "dlprim/runtime/constant_forms.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -78,21 +79,25 @@ bool can_take_on_cpu(const DeviceInfo& device, const Problem& p, DType dtype) {
 }
 
 void convolve(Queue& queue, const Extent& e, const ConvWinograd& s, const Tensor& source,
-              const Tensor& weight, const Tensor* bias, const Tensor& result) {
+              const Tensor& weight, const Tensor* bias, const NormEpilogue& epilogue, const Tensor& result) {
   constexpr const char* op = "conv2d";
   const std::int64_t depth = round_up(e.channels, 2), row_panels = ceil_div(e.rows, TILE_ROWS);
   constexpr std::int64_t depth_of_group = 64;
-  Defines defines = cpu_tile::defines(DType::float32);
+  Defines defines = cpu_tile::defines(DType::float32, &epilogue);
   defines.set("TILES", job_tiles).set("WINOGRAD_CHAIN", chain);
-  const Tensor packed = queue.scratch({WINOGRAD_COMPONENTS, apart(row_panels * depth * TILE_ROWS)});
-  queue.launch(queue.kernel(file, "winograd_filters", defines),
-               Range::groups(1, row_panels, ceil_div(depth, depth_of_group)), weight, packed, s,
-               kernel_int(depth, op, "a number of channels"), static_cast<int>(depth_of_group));
+  const Tensor packed = form_of(
+      queue, weight, "winograd_filters", {s.rows, s.channels, s.row_filters, s.channel_filters, s.are_turned},
+      {WINOGRAD_COMPONENTS, apart(row_panels * depth * TILE_ROWS)}, DType::float32, [&](const Tensor& form) {
+        queue.launch(queue.kernel(file, "winograd_filters", defines),
+                     Range::groups(1, row_panels, ceil_div(depth, depth_of_group)), weight, form, s,
+                     kernel_int(depth, op, "a number of channels"), static_cast<int>(depth_of_group));
+      });
   const Deal deal(queue.device().info(), e);
   const Tensor scratch = queue.scratch({deal.items, deal.slice});
   queue.launch(queue.kernel(file, "winograd_conv", defines), Range::groups(1, deal.items), packed, source,
-               weight, Optional{bias}, result, scratch, s, bias ? 1 : 0, static_cast<int>(depth),
-               static_cast<int>(deal.row_blocks), deal.slice);
+               weight, Optional{bias}, Optional{epilogue.addend}, result, scratch, s, bias ? 1 : 0,
+               epilogue.addend ? 1 : 0, static_cast<int>(depth), static_cast<int>(deal.row_blocks),
+               deal.slice);
 }
 
 double cost_of_weight(const DeviceInfo&, const ConvBackwardWeightProblem& p) {
@@ -138,7 +143,7 @@ ConvForward conv2d_forward_winograd_cpu() {
           },
           cost<ConvForwardProblem>,
           [](Queue& queue, const ConvForwardProblem& p) {
-            convolve(queue, extent_of(p), shape_of(p), p.x, p.weight, p.bias, p.y);
+            convolve(queue, extent_of(p), shape_of(p), p.x, p.weight, p.bias, p.epilogue, p.y);
           }};
 }
 ConvBackwardData conv2d_backward_data_winograd_cpu() {
@@ -148,7 +153,7 @@ ConvBackwardData conv2d_backward_data_winograd_cpu() {
           },
           cost<ConvBackwardDataProblem>,
           [](Queue& queue, const ConvBackwardDataProblem& p) {
-            convolve(queue, extent_of(p), shape_of(p), p.dy, p.weight, nullptr, p.dx);
+            convolve(queue, extent_of(p), shape_of(p), p.dy, p.weight, nullptr, {}, p.dx);
           }};
 }
 ConvBackwardWeight conv2d_backward_weight_winograd_cpu() {

@@ -3,6 +3,7 @@
 // over them: vectors run over the rows' ends. (Laid out by a launch before, they left the caches twice.)
 #include "ops/conv/conv_cpu.cl"
 #include "ops/conv/conv_phased_planes_cpu.cl"
+#include "ops/gemm/epilogue_cpu.cl"
 
 #define ROWS 4  // output rows that share one weight, or one vector of x
 #define TAPS CONV_TAPS
@@ -13,9 +14,10 @@ typedef struct {
   long offset, place;
 } Term;
 
-// Stores a vector of results; what runs over the row's end is overwritten by the next row, and must stay in the plane.
-INLINE void store_row(const VEC sum, __global STORAGE *out, const long y_column, const int count,
+// Stores a vector of results, activated; what runs over the row's end is overwritten by the next row, and must stay in the plane.
+INLINE void store_row(const VEC result, __global STORAGE *out, const long y_column, const int count,
                       const bool whole) {
+  const VEC sum = activated(result);
 #if DIRECT
   if (whole) {
     VSTORE(sum, 0, out);

@@ -2,6 +2,7 @@
 // images, depth = (tap row, tap column, channel). An item packs some panels of NR pixels and multiplies them by every
 // panel of weights. Pixels of one output row are contiguous in the phased input, so packing is vector copies ("runs").
 #include "ops/conv/conv_cpu.cl"
+#include "ops/gemm/epilogue_cpu.cl"
 
 // NR consecutive pixels: the runs they are made of, and where each result goes.
 typedef struct {
@@ -62,27 +63,42 @@ inline void pack_pixels(const Stencil *s, __global const REAL *restrict x, const
     }
 }
 
-inline void store_pixels(const Tile tile, __global STORAGE *restrict y, const long *target, const int count,
-                         const long y_channel, const int rows, __global const STORAGE *restrict bias) {
+// `addend`: null, or of the results, and lies as they do.
+inline void store_pixels(const Tile tile, __global STORAGE *restrict y, __global const STORAGE *restrict addend,
+                         const long *target, const int count, const long y_channel, const int rows,
+                         __global const STORAGE *restrict bias) {
   REAL values[MR * NR];
   spill_tile(tile, values);
   const bool contiguous = count == NR && target[NR - 1] - target[0] == NR - 1;
   for (int i = 0; i < rows; ++i) {
     const REAL shift = bias ? LOAD(bias, i) : (REAL)0;
     __global STORAGE *row = y + i * y_channel;
+    __global const STORAGE *more = addend ? addend + i * y_channel : 0;
+#if DIRECT
     if (contiguous) {
       row += target[0];
-      for (int n = 0; n < NR; ++n) STORE(row, n, values[i * NR + n] + shift);
-    } else {
-      for (int n = 0; n < count; ++n) STORE(row, target[n], values[i * NR + n] + shift);
+      if (more) more += target[0];
+      for (int v = 0; v < TILE_VECTORS; ++v)
+        VSTORE(finished_vector(VLOAD(v, values + i * NR) + shift, more ? more + v * LANES : 0), v, row);
+      continue;
     }
+#else
+    if (contiguous && !more) {
+      row += target[0];
+      for (int n = 0; n < NR; ++n) STORE(row, n, activated(values[i * NR + n] + shift));
+      continue;
+    }
+#endif
+    for (int n = 0; n < count; ++n)
+      STORE(row, target[n], finished(values[i * NR + n] + shift, more ? more + target[n] : 0));
   }
 }
 
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void conv_tiles(BUFFER(const REAL, weights), BUFFER(const REAL, x), BUFFER(const STORAGE, bias),
-                         BUFFER(STORAGE, y), BUFFER(REAL, scratch), const Stencil stencil, const int has_bias,
-                         const int panels_per_job, const long slice) {
+                         BUFFER(const STORAGE, addend), BUFFER(STORAGE, y), BUFFER(REAL, scratch),
+                         const Stencil stencil, const int has_bias, const int has_addend, const int panels_per_job,
+                         const long slice) {
   BIND(const REAL, weights);
   __global REAL *panels = scratch_buffer + scratch_start + get_group_id(0) * slice;
   const Stencil s = stencil;
@@ -97,7 +113,9 @@ __kernel void conv_tiles(BUFFER(const REAL, weights), BUFFER(const REAL, x), BUF
     const long start = s.base + group * s.group_stride;
     __global const REAL *x = x_buffer + x_start + start;
     __global const REAL *left = weights + group * row_panels * MR * depth;
-    __global STORAGE *out = y_buffer + y_start + s.y_base + group * rows * s.y_channel;
+    const long place = s.y_base + group * rows * s.y_channel;
+    __global STORAGE *out = y_buffer + y_start + place;
+    __global const STORAGE *more = has_addend ? addend_buffer + addend_start + place : 0;
     long target[CONV_MAX_PANELS][NR];
     int width[CONV_MAX_PANELS];
     for (int p = 0; p < count; ++p) {
@@ -111,7 +129,7 @@ __kernel void conv_tiles(BUFFER(const REAL, weights), BUFFER(const REAL, x), BUF
       for (int p = 0; p < count; ++p) {
         const Tile tile =
             multiply_panels(left + (long)r * depth * MR, panels + (long)p * depth * NR, depth);
-        store_pixels(tile, out + r * MR * s.y_channel, target[p], width[p], s.y_channel, min(MR, rows - r * MR),
+        store_pixels(tile, out + r * MR * s.y_channel, more ? more + r * MR * s.y_channel : 0, target[p], width[p], s.y_channel, min(MR, rows - r * MR),
                      has_bias ? bias_buffer + bias_start + group * rows + r * MR : 0);
       }
   }

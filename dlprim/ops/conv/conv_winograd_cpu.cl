@@ -3,6 +3,7 @@
 // filters', and turns what that gives into results. Macros: those of cpu_tile.cl; TILES, a multiple of NR;
 // WINOGRAD_CHAIN, of the depth, that is summed by itself.
 #include "ops/conv/conv_winograd_segments_cpu.cl"
+#include "ops/gemm/epilogue_cpu.cl"
 
 // The components of all filters, [component][panel of rows][depth][MR]; the depth is even.
 __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -32,9 +33,10 @@ __kernel void winograd_filters(BUFFER(const REAL, weight), BUFFER(REAL, packed),
   }
 }
 
-// A segment's results in one plane, from components that are `component` apart. Returns the probes of its tiles.
+// A segment's results in one plane, from components that are `component` apart. `addend`: null, or of the plane.
+// Returns the probes of its tiles.
 INLINE VEC store_results(__global const REAL *from, const long component, const Segment g, const ConvWinograd *s,
-                         const REAL addend, __global REAL *plane, __global REAL *line) {
+                         const REAL shift, __global const REAL *addend, __global REAL *plane, __global REAL *line) {
   VEC columns[WINOGRAD_ELEMENTS][WINOGRAD_RESULTS], probe = 0;
   UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j) {
     VEC made[WINOGRAD_ELEMENTS];
@@ -48,10 +50,18 @@ INLINE VEC store_results(__global const REAL *from, const long component, const 
     components_to_results(results, made, 1);
     UNROLL for (int j = 0; j < WINOGRAD_RESULTS; ++j) probe = PROBE(probe, results[j]);
     join_row(results, row);
-    __global REAL *to = plane + (long)(g.h + i) * s->result_w + g.w;
+    const long place = (long)(g.h + i) * s->result_w + g.w;
+    __global REAL *to = plane + place;
     if (i < rows) {
-      __global REAL *whole = length == WINOGRAD_RESULTS * LANES ? to : line;
-      UNROLL for (int v = 0; v < WINOGRAD_RESULTS; ++v) VSTORE(row[v] + addend, v, whole);
+      const bool is_whole = length == WINOGRAD_RESULTS * LANES;
+      __global REAL *whole = is_whole ? to : line;
+      __global const REAL *more = addend && is_whole ? addend + place : 0;
+      if (addend && !is_whole) {
+        copy_numbers(line + ROW, addend + place, length);
+        more = line + ROW;
+      }
+      UNROLL for (int v = 0; v < WINOGRAD_RESULTS; ++v)
+        VSTORE(finished_vector(row[v] + shift, more ? more + v * LANES : 0), v, whole);
       if (whole != to) copy_numbers(to, line, length);
     }
   }
@@ -79,8 +89,8 @@ INLINE Tile multiply_in_chains(__global const REAL *restrict left, __global cons
 // A job is a block of tiles and one of the row_blocks.
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void winograd_conv(BUFFER(const REAL, filters), BUFFER(const REAL, source), BUFFER(const REAL, weight),
-                            BUFFER(const REAL, bias), BUFFER(REAL, result), BUFFER(REAL, scratch), const ConvWinograd shape,
-                            const int has_bias, const int depth, const int row_blocks, const long slice) {
+                            BUFFER(const REAL, bias), BUFFER(const REAL, addend), BUFFER(REAL, result), BUFFER(REAL, scratch),
+                            const ConvWinograd shape, const int has_bias, const int has_addend, const int depth, const int row_blocks, const long slice) {
   BIND(const REAL, filters);
   BIND(const REAL, source);
   const ConvWinograd s = shape;
@@ -117,11 +127,13 @@ __kernel void winograd_conv(BUFFER(const REAL, filters), BUFFER(const REAL, sour
           }
         }
     for (int row = first_panel * MR; row < min(s.rows, last_panel * MR); ++row) {
-      const REAL addend = has_bias ? bias_buffer[bias_start + row] : (REAL)0;
+      const REAL shift = has_bias ? bias_buffer[bias_start + row] : (REAL)0;
       for (int tile = first; tile < first + count;) {
         const Segment g = segment_at(&s, tile, first + count);
-        __global REAL *plane = result_buffer + result_start + ((long)g.image * s.rows + row) * result_plane;
-        const VEC probe = store_results(sums + (row - first_panel * MR) * PITCH + (tile - first), sum_component, g, &s, addend, plane, lines);
+        const long place = ((long)g.image * s.rows + row) * result_plane;
+        __global REAL *plane = result_buffer + result_start + place;
+        __global const REAL *more = has_addend ? addend_buffer + addend_start + place : 0;
+        const VEC probe = store_results(sums + (row - first_panel * MR) * PITCH + (tile - first), sum_component, g, &s, shift, more, plane, lines);
         if (any(isnan(probe))) {
           REAL probes[LANES];
           VSTORE(probe, 0, probes);
@@ -131,8 +143,9 @@ __kernel void winograd_conv(BUFFER(const REAL, filters), BUFFER(const REAL, sour
             if (isnan(probes[n]))
               for (int h = g.h; h < min(g.h + WINOGRAD_RESULTS, s.result_h); ++h)
                 for (int w = left; w < min(left + WINOGRAD_RESULTS, s.result_w); ++w)
-                  plane[(long)h * s.result_w + w] =
-                      plain_result(planes, weight_buffer + weight_start + (long)row * s.row_filters, s, h, w) + addend;
+                  plane[(long)h * s.result_w + w] = finished(
+                      plain_result(planes, weight_buffer + weight_start + (long)row * s.row_filters, s, h, w) + shift,
+                      more ? more + (long)h * s.result_w + w : 0);
           }
         }
         tile += g.tiles;

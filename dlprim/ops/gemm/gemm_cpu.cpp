@@ -77,6 +77,10 @@ void launch(Queue& queue, const GemmProblem& p) {
                       queue, {left.source, shares_left ? 1 : p.batches, left.batch, left.count, left.line},
                       p.k, left.step)
                 : left.source;
+  const Tensor* const addend = p.epilogue ? p.epilogue->addend : nullptr;
+  Defines defines = cpu_tile::defines(dtype, p.epilogue);
+  if (p.epilogue || p.bias_of_rows) defines.set("EPILOGUE", 1);
+  if (addend) defines.set("ADDEND", 1);
   const GemmCpuSizes sizes{is_packed && !shares_left ? row_panels * TILE_ROWS * p.k : left.batch,
                            is_packed ? 0 : left.line,
                            right.batch,
@@ -93,8 +97,8 @@ void launch(Queue& queue, const GemmProblem& p) {
                            p.bias ? 1 : 0,
                            is_transposed ? 1 : 0,
                            goes_along_rows ? 1 : 0};
-  queue.launch(queue.kernel("ops/gemm/gemm_cpu.cl", "gemm", cpu_tile::defines(dtype)),
-               Range::groups(1, items), packed, right.source, Optional{p.bias}, p.c, scratch, sizes,
+  queue.launch(queue.kernel("ops/gemm/gemm_cpu.cl", "gemm", defines), Range::groups(1, items), packed,
+               right.source, Optional{p.bias}, Optional{addend}, p.c, scratch, sizes,
                static_cast<Real>(p.alpha), static_cast<Real>(p.beta));
 }
 

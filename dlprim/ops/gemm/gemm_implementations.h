@@ -4,6 +4,7 @@
 #include "dlprim/core/tensor.h"
 #include "dlprim/ops/gemm/product_join.h"
 #include "dlprim/ops/gemm/product_tile.h"
+#include "dlprim/ops/norm/norm_epilogue.h"
 #include "dlprim/runtime/implementation.h"
 
 namespace dlprim {
@@ -20,6 +21,9 @@ struct GemmProblem {
   std::int64_t batches, m, n, k;
   std::int64_t a_batch, a_row, a_column, b_batch, b_row, b_column;
   int chain = 0;  // of gemm_products: as ProductTile::defines_in_chains; 0: what suits the depth
+  // For gemm_cpu_tiles, where beta is 0: the bias has m numbers, and the work on a result follows it.
+  bool bias_of_rows = false;
+  const NormEpilogue* epilogue = nullptr;
 
   double multiply_adds() const {
     return static_cast<double>(batches) * static_cast<double>(m) * static_cast<double>(n) *

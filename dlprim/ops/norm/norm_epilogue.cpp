@@ -46,7 +46,7 @@ bool can_be_epilogue(const PointwiseOp& activation, bool has_addend) {
 
 void require_epilogue(const char* op, const PointwiseOp* activation, bool has_addend) {
   if (activation && !can_be_epilogue(*activation, has_addend))
-    throw ValueError(concat(op, ": ", activation->name, " cannot follow in the norm's kernels",
+    throw ValueError(concat(op, ": ", activation->name, " cannot follow in the kernels",
                             has_addend ? " behind an addend" : ""));
 }
 
@@ -59,6 +59,18 @@ const Defines& epilogue_defines(const PointwiseOp* activation) {
         (*defines)[&row]
             .set("ACTIVATION", as_option(contracted_form(row.forward)))
             .set("ACTIVATION_GRADIENT", as_option(contracted_form(row.gradients[0])));
+    return defines;
+  }();
+  return by_row.at(activation);
+}
+
+const Defines& activation_defines(const PointwiseOp* activation) {
+  static const auto& by_row = *[] {
+    auto* defines = new std::unordered_map<const PointwiseOp*, Defines>;
+    (*defines)[nullptr];
+    for (const PointwiseOp& row : pointwise_table())
+      if (can_be_epilogue(row, false))
+        (*defines)[&row].set("ACTIVATION", as_option(contracted_form(row.forward)));
     return defines;
   }();
   return by_row.at(activation);

@@ -6,11 +6,14 @@
 
 namespace dlprim {
 
-/** The work of a norm's kernels on a normalised value before they store it: y = activation(norm + addend). */
+/** The work of kernels on a value before they store it: y = activation(value + addend). Norms' kernels do it
+ * on normalised values, and those of convolutions and products on sums. */
 struct NormEpilogue {
-  const Tensor* addend = nullptr;  // of the shape and dtype of the input
+  const Tensor* addend = nullptr;  // of the shape and dtype of the values
   const PointwiseOp* activation = nullptr;
   FIELDS(addend, activation)
+
+  bool any() const { return addend || activation; }
 };
 
 /** What the gradient of an epilogue takes. Without an addend the activation's input is made again from x;
@@ -36,5 +39,7 @@ void require_epilogue(const char* op, const PointwiseOp* activation, bool has_ad
 /** ACTIVATION and ACTIVATION_GRADIENT for norms' kernels: expressions over a, and over g, a and y. None for
  * null. Precondition: can_be_epilogue. */
 const Defines& epilogue_defines(const PointwiseOp* activation);
+/** ACTIVATION alone, for kernels of products and convolutions. */
+const Defines& activation_defines(const PointwiseOp* activation);
 
 }  // namespace dlprim

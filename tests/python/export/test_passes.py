@@ -211,12 +211,12 @@ NETS = {
     "grouped": (
         lambda: nn.Sequential(nn.Conv2d(4, 8, 3, groups=2, bias=False), nn.BatchNorm2d(8), nn.ReLU()),
         (1, 4, 8, 8),
-        2,
+        1,
     ),
     "linear": (lambda: nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5), nn.Linear(5, 2)), (3, 6), 2),
     "1d": (lambda: nn.Sequential(nn.Conv1d(3, 5, 3), nn.BatchNorm1d(5)), (2, 3, 11), 1),
     "3d": (lambda: nn.Sequential(nn.Conv3d(2, 3, 2), nn.BatchNorm3d(3), nn.SiLU()), (1, 2, 4, 5, 6), 2),
-    "residual": (Residual, (2, 4, 6, 6), 2),
+    "residual": (Residual, (2, 4, 6, 6), 1),
     "shared": (Shared, (2, 4, 6, 6), None),
     "norm first": (lambda: nn.Sequential(nn.BatchNorm2d(3), nn.Conv2d(3, 2, 3)), (2, 3, 6, 6), None),
 }
@@ -243,6 +243,108 @@ def test_folded_norms(name, dtype):
         np.abs(run(p, (x,))[0].double().numpy() - truth).max() / scale for p in (program, optimized)
     )
     assert after <= max(4 * before, 4 * {8: 2**-53, 4: 2**-24, 2: 2**-11}[dtype.itemsize])
+
+
+class Finished(nn.Module):
+    """A convolution of those options, a norm, what is added to it, and an activation."""
+
+    def __init__(self, activation, adds, channels, **options):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(**options), nn.BatchNorm2d(channels)
+        self.activation, self.adds = activation, adds
+
+    def forward(self, x):
+        y = self.norm(self.conv(x))
+        return self.activation(y + x if self.adds else y)
+
+
+CONVOLUTIONS = {
+    "pointwise": (dict(in_channels=24, out_channels=24, kernel_size=1), (2, 24, 11, 9)),
+    "pointwise of many": (dict(in_channels=160, out_channels=160, kernel_size=1), (1, 160, 7, 7)),
+    "few of many": (dict(in_channels=40, out_channels=40, kernel_size=1, bias=False), (1, 40, 35, 37)),
+    "windows": (dict(in_channels=16, out_channels=16, kernel_size=3, padding=1), (2, 16, 13, 37)),
+    "winograd": (dict(in_channels=64, out_channels=64, kernel_size=3, padding=1), (2, 64, 30, 31)),
+    "depthwise": (dict(in_channels=9, out_channels=9, kernel_size=5, padding=2, groups=9), (2, 9, 14, 19)),
+    "small planes": (dict(in_channels=9, out_channels=9, kernel_size=3, padding=1, groups=9), (3, 9, 3, 3)),
+    "grouped": (dict(in_channels=8, out_channels=8, kernel_size=3, padding=1, groups=2), (2, 8, 9, 17)),
+    "deep and narrow": (dict(in_channels=20, out_channels=20, kernel_size=5, padding=2), (1, 20, 6, 6)),
+    "one pixel": (dict(in_channels=30, out_channels=30, kernel_size=1), (4, 30, 1, 1)),
+    "strided": (dict(in_channels=6, out_channels=6, kernel_size=3, stride=2), (2, 6, 19, 21)),
+}
+ACTIVATIONS = {
+    "relu": F.relu,
+    "relu6": F.relu6,
+    "silu": F.silu,
+    "hardswish": F.hardswish,
+    "none": lambda y: y,
+}
+
+
+@pytest.mark.parametrize("dtype", [ocl.float32, ocl.float16, ocl.bfloat16, ocl.float64], ids=str)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_with_an_epilogue(name, activation, dtype):
+    options, shape = CONVOLUTIONS[name]
+    epsilon = {8: 2**-53, 4: 2**-24, 2: 2**-8 if dtype == ocl.bfloat16 else 2**-11}[dtype.itemsize]
+    if dtype == ocl.float64:  # which the truth has too, whose roundings add up
+        epsilon *= float(np.sqrt(options["in_channels"] * options["kernel_size"] ** 2))
+    for adds in (False, True) if "stride" not in options else (False,):
+        ocl.manual_seed(5)
+        net = settled(Finished(ACTIVATIONS[activation], adds, shape[1], **options)).to(dtype)
+        x = (2 * ocl.randn(*shape)).to(dtype)
+        program = ocl.export(net, (x,))
+        optimized = program.optimized()
+        assert len(optimized.calls) == 1, str(optimized)
+        runner = ocl.runtime.prepare(optimized)
+        results = [runner(x) for _ in range(3)]  # made anew, kept, replayed
+        assert all(bits(result) == bits(results[0]) for result in results)
+        with ocl.no_grad():
+            truth = net.double()(x.double()).numpy()
+        scale = np.abs(truth).max()
+        before, after = (
+            np.abs(y.double().numpy() - truth).max() / scale for y in (run(program, (x,))[0], results[0])
+        )
+        assert after <= max(4 * before, 4 * epsilon)
+
+
+@pytest.mark.parametrize("name", ["winograd", "pointwise", "depthwise", "windows"])
+def test_an_epilogue_of_numbers_that_are_not_finite(name):
+    options, shape = CONVOLUTIONS[name]
+    net = settled(Finished(F.relu, True, shape[1], **options))
+    x = ocl.randn(*shape)
+    x[0, 1, 2, 3], x[1, 3, 4, 5] = float("inf"), float("nan")
+    optimized = ocl.export(net, (x,)).optimized()
+    with ocl.no_grad():
+        expected = net(x).numpy()
+    np.testing.assert_allclose(run(optimized, (x,))[0].numpy(), expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.skipif(
+    not ocl.get_device_properties(ocl.get_default_device())["is_cpu"],
+    reason="weights are packed on CPUs alone",
+)
+@pytest.mark.parametrize("name", ["windows", "winograd"])
+def test_constant_weights_are_packed_once(name):
+    options, shape = CONVOLUTIONS[name]
+    net = settled(nn.Sequential(nn.Conv2d(**options)))
+    x = ocl.randn(*shape)
+    fixed = ocl.runtime.prepare(ocl.export(net, (x,)))
+    weight = net[0].weight.detach()
+
+    def given(x, weight):
+        return F.conv2d(x, weight, net[0].bias.detach(), padding=1)
+
+    free = ocl.runtime.prepare(ocl.export(given, (x, weight)))
+
+    def packings(work):
+        with ocl.profiler.profile() as profile:
+            work()
+        return sum(kernel in ("pack_weights", "winograd_filters") for _, kernel, _, _ in profile.launches())
+
+    assert [packings(lambda: fixed(x)) for _ in range(4)] == [1, 0, 0, 0]
+    assert [packings(lambda: free(x, weight)) for _ in range(4)] == [1, 1, 1, 1]
+    assert bits(fixed(x)) == bits(free(x, weight))
+    assert bits(free(x, 2 * weight)) != bits(free(x, weight))
 
 
 def test_a_norm_without_weights():

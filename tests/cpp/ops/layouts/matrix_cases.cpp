@@ -48,6 +48,18 @@ void draw_conv2d_forward(Draw& d) {
   d.calls([=](Queue& queue) { conv2d_forward(queue, *x, *weight, bias, c.geometry, *y); });
 }
 
+void draw_conv2d_epilogue_forward(Draw& d) {
+  const Convolution c(d);
+  const Tensor *x = d.input("x", c.x), *weight = d.input("weight", c.weight),
+               *bias = d.coin() ? d.input("bias", {c.weight[0]}) : nullptr, *y = d.output("y", c.y),
+               *addend = d.coin() ? d.input("addend", c.y) : nullptr;
+  const PointwiseOp* activation = d.coin() ? &pointwise_op("relu") : nullptr;
+  d.calls([=](Queue& queue) {
+    conv2d_epilogue_forward(queue, *x, *weight, bias, c.geometry, *y, MatmulPrecision::highest,
+                            {addend, activation});
+  });
+}
+
 void draw_conv2d_backward_data(Draw& d) {
   const Convolution c(d);
   const Tensor *dy = d.input("dy", c.y), *weight = d.input("weight", c.weight), *dx = d.output("dx", c.x);
@@ -224,6 +236,7 @@ void draw_rnn_backward(Draw& d) {
 LayoutCases matrix_cases() {
   return {{"gemm", draw_gemm},
           {"conv2d_forward", draw_conv2d_forward},
+          {"conv2d_epilogue_forward", draw_conv2d_epilogue_forward},
           {"conv2d_backward_data", draw_conv2d_backward_data},
           {"conv2d_backward_weight", draw_conv2d_backward_weight},
           {"conv2d_backward_bias", draw_conv2d_backward_bias},

@@ -188,7 +188,7 @@ TEST(NormEpilogue, Errors) {
     batch_norm_forward(queue(), in.x, r.mean, r.invstd, nullptr, nullptr, r.y, epilogue);
   };
   expect_error<ValueError>([&] { forward({nullptr, &pointwise_op("gelu")}); },
-                           "batch_norm: gelu cannot follow in the norm's kernels");
+                           "batch_norm: gelu cannot follow in the kernels");
   expect_error<ValueError>([&] { forward({&in.addend, &pointwise_op("hardswish")}); }, "behind an addend");
   expect_error<ValueError>([&] { forward({&in.weight, nullptr}); }, "batch_norm: expected the addend");
   expect_error<ValueError>(
