@@ -1,5 +1,8 @@
 #pragma once
 
+#include <limits>
+#include <vector>
+
 #include "dlprim/export/exported_program.h"
 
 /** \file What makes an exported program smaller or faster. Each pass changes it in place, and leaves a sound
@@ -31,5 +34,25 @@ void fold_constants(ExportedProgram& program);
  * the norm's epilogue become calls of their own.
  */
 void fold_batch_norm(ExportedProgram& program);
+
+// Static int8, over an optimized program of given shapes: observe_activations gives one that tells the ranges
+// of its activations, and with these quantize_activations changes the program itself.
+
+/** The least and the greatest number that an activation had. */
+struct ActivationRange {
+  float least = std::numeric_limits<float>::infinity(), greatest = -least;
+};
+
+/** Adds two results for each activation that int8 could hold (int8_groups.h), in their order: its least and
+ * its greatest number. Returns the number of activations. Throws ValueError for a dynamic program. */
+std::size_t observe_activations(ExportedProgram& program);
+
+/**
+ * Makes calls of int8 of convolutions, linear layers, sums, activations, pooling and concatenation, with
+ * int8_quantize and int8_dequantize where other calls, inputs or results are float32. Weights have a scale
+ * for each output channel. Throws ValueError where there is nothing to quantise, for ranges that saw no data
+ * or are not finite, for another number of ranges, and for a dynamic program.
+ */
+void quantize_activations(ExportedProgram& program, const std::vector<ActivationRange>& ranges);
 
 }  // namespace dlprim
