@@ -30,8 +30,9 @@ void int8_max_pool2d(Queue& queue, const Tensor& x, const Pool2dGeometry& geomet
   w.stride_h = geometry.stride[0], w.stride_w = geometry.stride[1];
   w.pad_h = geometry.padding[0], w.pad_w = geometry.padding[1];
   w.dilation_h = geometry.dilation[0], w.dilation_w = geometry.dilation[1];
+  const std::int64_t rows = y.numel() / w.out_w;
   queue.launch(queue.kernel(pool_file, "max_pool"),
-               share_range(queue, y.numel(), std::int64_t{w.kernel_h} * w.kernel_w), x, w, y.numel(), y);
+               share_range(queue, rows, std::int64_t{w.out_w} * w.kernel_h * w.kernel_w), x, w, rows, y);
 }
 
 void int8_adaptive_avg_pool2d(Queue& queue, const Tensor& x, const Int8Format& x_format,

@@ -76,15 +76,19 @@ __kernel void int8_filters(BUFFER(const char, weight), const int groups, const i
   }
 }
 
-// Where the elements of a filter lie in the planes of their group.
-inline void find_places(const Int8Conv *c, const Int8Planes *p, __global int *places) {
+// Where the elements of a filter lie in the planes of their group; returns the greatest.
+inline int find_places(const Int8Conv *c, const Int8Planes *p, __global int *places) {
+  int furthest = 0;
   for (int channel = 0; channel < c->channels; ++channel)
     for (int th = 0; th < c->taps_h; ++th)
       for (int tw = 0; tw < c->taps_w; ++tw) {
         const int h = th * c->dilation_h, w = tw * c->dilation_w;
-        *places++ = channel * (int)p->plane + (h % c->stride_h * p->phases_w + w % c->stride_w) * (int)p->phase +
-                    h / c->stride_h * p->row_length + w / c->stride_w;
+        const int place = channel * (int)p->plane + (h % c->stride_h * p->phases_w + w % c->stride_w) * (int)p->phase +
+                          h / c->stride_h * p->row_length + w / c->stride_w;
+        *places++ = place;
+        furthest = max(furthest, place);
       }
+  return furthest;
 }
 
 inline int16 load_numbers(__global const char *from, const int readable, const int zero) {
@@ -94,20 +98,30 @@ inline int16 load_numbers(__global const char *from, const int readable, const i
   return vload16(0, lanes);
 }
 
-inline void pack_panel(__global const char *from, __global const int *places, const int depth, const long readable, const int zero,
-                       __global int *to) {
-  const int pairs = (depth + 1) / 2;
-  for (int k = 0; k < pairs; ++k)
-    UNROLL for (int v = 0; v < VECTORS; ++v, to += 16) {
-      const int low = places[2 * k] + 16 * v;
-      const int16 a = load_numbers(from + low, (int)min(16l, readable - low), zero);
-      int16 b = (int16)(0);
-      if (2 * k + 1 < depth) {
-        const int high = places[2 * k + 1] + 16 * v;
-        b = load_numbers(from + high, (int)min(16l, readable - high), zero);
-      }
-      vstore16((a & 0xffff) | (b << 16), 0, to);
+// READABLE(place): how many numbers from a place on may be read.
+#define PACK(READABLE)                                                                                    \
+  for (int k = 0; k < depth / 2; ++k)                                                                     \
+    UNROLL for (int v = 0; v < VECTORS; ++v, to += 16) {                                                  \
+      const int low = places[2 * k] + 16 * v, high = places[2 * k + 1] + 16 * v;                          \
+      const int16 a = load_numbers(from + low, READABLE(low), zero);                                      \
+      const int16 b = load_numbers(from + high, READABLE(high), zero);                                    \
+      vstore16((a & 0xffff) | (b << 16), 0, to);                                                          \
+    }                                                                                                     \
+  if (depth % 2)                                                                                          \
+    UNROLL for (int v = 0; v < VECTORS; ++v, to += 16) {                                                  \
+      const int low = places[depth - 1] + 16 * v;                                                         \
+      vstore16(load_numbers(from + low, READABLE(low), zero) & 0xffff, 0, to);                            \
     }
+#define WHOLE(place) 16
+#define AS_FAR_AS_IT_GOES(place) (int)clamp(readable - (place), 0l, 16l)
+
+inline void pack_panel(__global const char *from, __global const int *places, const int depth, const int furthest,
+                       const long readable, const int zero, __global int *to) {
+  if (readable >= furthest + INT8_PLACES) {
+    PACK(WHOLE)
+  } else {
+    PACK(AS_FAR_AS_IT_GOES)
+  }
 }
 
 // Visits the pieces of a panel's places that lie in a row of the result: PIECE(at, to, count) are `count` neighbours
@@ -124,7 +138,7 @@ inline void pack_panel(__global const char *from, __global const int *places, co
 #define SCATTER(at, to, count) \
   for (int i = 0; i < count; ++i) y[to + i] = results[at + i];
 
-inline void store_row(const Int8Conv *c, const Int8Finish *f, const int row_length, const int first, const int16 *sums,
+inline void store_row(const Int8Conv *c, const Int8Finish *f, const int row_length, const int first, const int *sums,
                       const float scale, const float bias, __global const char *addend, __global char *y) {
   char results[INT8_PLACES], addends[INT8_PLACES];
   const int is_whole = row_length == c->out_w && first + INT8_PLACES <= c->out_h * c->out_w;
@@ -135,7 +149,7 @@ inline void store_row(const Int8Conv *c, const Int8Finish *f, const int row_leng
       FOR_PIECES(c, row_length, first, GATHER)
   }
   UNROLL for (int v = 0; v < VECTORS; ++v) {
-    float16 t = convert_float16(sums[v]) * scale;
+    float16 t = convert_float16(vload16(v, sums)) * scale;
     t += bias;
     if (f->has_addend) t += of_addend16(vload16(v, addends), f);
     const char16 result = finished16(t, f);
@@ -161,14 +175,15 @@ __kernel void int8_products(BUFFER(const int, filters), BUFFER(const char, plane
   const int row_panels = (c.rows + ROWS - 1) / ROWS;
   const long pixels = (long)c.out_h * c.out_w;
   __global int *places = scratch_buffer + scratch_start + get_group_id(0) * slice, *packed = places + (depth + 15) / 16 * 16;
-  find_places(&c, &p, places);
+  const int furthest = find_places(&c, &p, places);
   const long jobs = (long)c.images * c.groups * chunks, last = first_of(jobs, get_group_id(0) + 1, get_num_groups(0));
   for (long job = first_of(jobs, get_group_id(0), get_num_groups(0)); job < last; ++job) {
     const long plane = job / chunks, group = plane % c.groups;
     const int first_panel = job % chunks * per_job, count = min(per_job, panels - first_panel);
     const long start = plane * c.channels * p.plane + (long)first_panel * INT8_PLACES;
     for (int i = 0; i < count; ++i)
-      pack_panel(planes_buffer + planes_start + start + i * INT8_PLACES, places, depth, limit - start - i * INT8_PLACES, f.x_zero,
+      pack_panel(planes_buffer + planes_start + start + i * INT8_PLACES, places, depth, furthest,
+                 limit - start - i * INT8_PLACES, f.x_zero,
                  packed + (long)i * pairs * INT8_PLACES);
     for (int rows = 0; rows < row_panels; ++rows) {
       __global const int *left = filters_buffer + filters_start + (group * row_panels + rows) * pairs * ROWS;
@@ -184,11 +199,12 @@ __kernel void int8_products(BUFFER(const int, filters), BUFFER(const char, plane
             UNROLL for (int v = 0; v < VECTORS; ++v) sums[r][v] += PAIR_SUMS(numbers[v], weight);
           }
         }
-        UNROLL for (int r = 0; r < ROWS; ++r) {
-          if (rows * ROWS + r >= c.rows) break;
+        int spilled[ROWS][INT8_PLACES];  // so that sums stay in registers
+        UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < VECTORS; ++v) vstore16(sums[r][v], v, spilled[r]);
+        for (int r = 0; r < min(ROWS, c.rows - rows * ROWS); ++r) {
           const long channel = group * c.rows + rows * ROWS + r;
           const long at = (plane / c.groups * c.groups * c.rows + channel) * pixels;
-          store_row(&c, &f, p.row_length, (first_panel + i) * INT8_PLACES, sums[r], scales_buffer[scales_start + channel] * f.ratio,
+          store_row(&c, &f, p.row_length, (first_panel + i) * INT8_PLACES, spilled[r], scales_buffer[scales_start + channel] * f.ratio,
                     f.has_bias ? bias_buffer[bias_start + channel] * f.inverse : 0.0f, addend_buffer + addend_start + at,
                     y_buffer + y_start + at);
         }
