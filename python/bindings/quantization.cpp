@@ -12,6 +12,15 @@ using dlprim::Int8Result;
 
 namespace {
 
+/** The program as the passes of int8 expect it. */
+ExportedProgram prepared(ExportedProgram program) {
+  remove_dead_calls(program);
+  fold_batch_norm(program);
+  fold_constants(program);
+  split_pointwise(program);
+  return program;
+}
+
 /** The program with results that tell the ranges of its activations, and the number of those. */
 std::pair<ExportedProgram, std::size_t> observed(ExportedProgram program) {
   const std::size_t count = observe_activations(program);
@@ -116,6 +125,8 @@ ocl::Tensor adaptive_avg_pool2d(const ocl::Tensor& x, const Format& x_format,
 void bind_quantization(py::module_& parent) {
   py::module_ m = parent.def_submodule(
       "_quantization", "Static int8 of exported programs, and its primitives (dlprim/ops/int8/int8.h).");
+  m.def("prepared", &prepared, py::arg("program"), WithoutLock(),
+        "The program with batch norms folded, and a call for each pointwise step, as the next two expect it.");
   m.def("observed", &observed, py::arg("program"), WithoutLock(),
         "The program with two more results for each activation, its least and greatest number, and how many "
         "activations there are.");

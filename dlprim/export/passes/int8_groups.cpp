@@ -8,8 +8,6 @@
 #include "dlprim/export/primitive_table.h"
 #include "dlprim/export/program_tensors.h"
 #include "dlprim/ops/int8/int8.h"
-#include "dlprim/ops/pointwise/chain.h"
-#include "dlprim/ops/pointwise/table.h"
 
 namespace dlprim {
 
@@ -26,7 +24,7 @@ namespace {
 using Kind = Int8Group::Kind;
 using Activation = Int8Group::Activation;
 
-/** A pointwise call as a sum of two tensors, an activation, or both. */
+/** A pointwise call as a sum of two tensors, or an activation. */
 struct SumOrActivation {
   std::vector<Tensor> inputs;
   Activation activation;
@@ -37,13 +35,6 @@ const ArgumentValue* argument_of(const ProgramCall& call, const char* name) {
   for (const Argument& argument : call.arguments)
     if (argument.name == name) return &argument.value;
   return nullptr;
-}
-
-std::optional<Activation> activation_of(const PointwiseExpression& expression) {
-  const std::string name = full_name(expression);
-  if (name == "relu.forward") return Activation::relu;
-  if (name == "relu6.forward") return Activation::relu6;
-  return std::nullopt;
 }
 
 std::optional<SumOrActivation> sum_or_activation(const ProgramCall& call) {
@@ -59,38 +50,20 @@ std::optional<SumOrActivation> sum_or_activation(const ProgramCall& call) {
     found.inputs.push_back(*tensor);
   }
   const std::string& name = std::get<std::string>(*argument_of(call, "expression"));
-  const std::string prefix = chain_prefix;
-  std::vector<std::string> steps{name};
-  if (name.compare(0, prefix.size(), prefix) == 0) {
-    const PointwiseChain chain = parse_chain(name.substr(prefix.size()));
-    const bool is_pair = chain.steps.size() == 2 && chain.outputs == std::vector<std::size_t>{1} &&
-                         chain.steps[1].operands.size() == 1 &&
-                         chain.steps[1].operands[0].kind == ChainOperand::Kind::result &&
-                         chain.steps[0].operands.size() == 2 &&
-                         std::all_of(chain.steps[0].operands.begin(), chain.steps[0].operands.end(),
-                                     [](const ChainOperand& each) {
-                                       return each.kind == ChainOperand::Kind::input;
-                                     });
-    if (!is_pair) return std::nullopt;
-    steps = {full_name(*chain.steps[0].expression), full_name(*chain.steps[1].expression)};
-  } else if (name.find('.') == std::string::npos) {
-    return std::nullopt;
-  }
-  std::size_t step = 0;
-  if (steps[0] == "add.forward") {
+  if (name == "add.forward") {
     if (found.inputs.size() != 2 || parameters.size() != 1) return std::nullopt;
     ArgumentContext context{[](const Tensor& tensor) { return tensor; },
                             [](PhiloxState state) { return state; }};
     if (read_argument<double>(parameters[0].value, context) != 1) return std::nullopt;
-    ++step;
-  } else if (found.inputs.size() != 1) {
+    return found;
+  }
+  if (found.inputs.size() != 1 || !parameters.empty()) return std::nullopt;
+  if (name == "relu.forward")
+    found.activation = Activation::relu;
+  else if (name == "relu6.forward")
+    found.activation = Activation::relu6;
+  else
     return std::nullopt;
-  }
-  if (step < steps.size()) {
-    const auto activation = activation_of(expression_named(steps[step]));
-    if (!activation || step + 1 != steps.size()) return std::nullopt;
-    found.activation = *activation;
-  }
   return found;
 }
 
@@ -169,7 +142,7 @@ class Search {
     return std::nullopt;
   }
 
-  /** Takes in the sum, or the activation, that alone reads the result. */
+  /** Takes in the sum, and then the activation, that alone read the result. */
   void take_in_followers(Int8Group& group) const {
     while (uses_.at(group.result.storage.get()) == 1 && is_activation(group.result) &&
            group.activation == Activation::none) {

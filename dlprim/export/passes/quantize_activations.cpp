@@ -51,6 +51,7 @@ class Quantization {
       contents_[buffer.storage.get()] = buffer.contents;
       names_[buffer.storage.get()] = buffer.name;
     }
+    for (const ProgramTensor& input : program.inputs) names_[input.tensor.storage.get()] = input.name;
     for (std::size_t i = 0; i < activations.size(); ++i)
       formats_[activations[i].storage.get()] = format_of(ranges[i], described(i, activations[i]));
     for (const Int8Group& group : groups_)
@@ -293,7 +294,7 @@ class Quantization {
 void quantize_activations(ExportedProgram& program, const std::vector<ActivationRange>& ranges) {
   require(!program.is_dynamic(), "quantize_activations: a program of given shapes expected");
   Quantization(program, ranges).run();
-  remove_dead_calls(program);
+  fuse_pointwise(program);
 }
 
 }  // namespace dlprim

@@ -4,16 +4,21 @@
 
 #pragma OPENCL FP_CONTRACT OFF  // each operation is rounded, as int8.h says
 
-#define FAR 1048576.0f  // beyond all results, and exact in float32
+// Bounds are whole numbers, so that t is held before it is rounded. Adding 1.5 * 2^23 rounds, halves to the even, and
+// leaves the whole number in the low bits. What is no number becomes the lower bound.
+#define ROUNDER 12582912.0f
+#define BITS_OF_ROUNDER 0x4b400000
 
 inline char finished(const float t, const Int8Finish *f) {
-  const int rounded = (int)rint(fmin(fmax(t, -FAR), FAR));
-  return (char)clamp(rounded + f->y_zero, f->low, f->high);
+  const float low = f->low - f->y_zero, high = f->high - f->y_zero;
+  const float from_low = t > low ? t : low, held = from_low < high ? from_low : high;
+  return (char)(as_int(held + ROUNDER) - (BITS_OF_ROUNDER - f->y_zero));
 }
 
 inline char16 finished16(const float16 t, const Int8Finish *f) {
-  const int16 rounded = convert_int16(rint(fmin(fmax(t, (float16)(-FAR)), (float16)(FAR))));
-  return convert_char16(clamp(rounded + f->y_zero, (int16)(f->low), (int16)(f->high)));
+  const float16 low = (float16)(f->low - f->y_zero), high = (float16)(f->high - f->y_zero);
+  const float16 from_low = t > low ? t : low, held = from_low < high ? from_low : high;
+  return convert_char16(as_int16(held + ROUNDER) - (BITS_OF_ROUNDER - f->y_zero));
 }
 
 inline float of_addend(const char a, const Int8Finish *f) { return (float)(a - f->addend_zero) * f->addend_ratio; }

@@ -133,10 +133,17 @@ inline void pack_panel(__global const char *from, __global const int *places, co
     at_ += (row_length) - w_;                                                                \
   }
 
-#define GATHER(at, from, count) \
-  for (int i = 0; i < count; ++i) addends[at + i] = addend[from + i];
-#define SCATTER(at, to, count) \
-  for (int i = 0; i < count; ++i) y[to + i] = results[at + i];
+// Copies up to INT8_PLACES neighbours.
+#define COPY(from, to, count)                                         \
+  {                                                                   \
+    int i = 0;                                                        \
+    for (; i + 16 <= count; i += 16) vstore16(vload16(0, from + i), 0, to + i); \
+    if (count & 8) vstore8(vload8(0, from + i), 0, to + i), i += 8;   \
+    if (count & 4) vstore4(vload4(0, from + i), 0, to + i), i += 4;   \
+    for (; i < count; ++i) (to)[i] = (from)[i];                       \
+  }
+#define GATHER(at, from, count) COPY((addend + from), (addends + at), count)
+#define SCATTER(at, to, count) COPY((results + at), (y + to), count)
 
 inline void store_row(const Int8Conv *c, const Int8Finish *f, const int row_length, const int first, const int *sums,
                       const float scale, const float bias, __global const char *addend, __global char *y) {

@@ -62,13 +62,15 @@ def quantize_static(
         raise ValueError(
             f"quantize_static: expected a program of given shapes, got one of dynamic {', '.join(program.symbols)}"
         )
-    program = program.optimized()
+    program = _C._quantization.prepared(program)
     return _C._quantization.quantized(program, _ranges(program, batches, device))
 
 
 def _ranges(program: ExportedProgram, batches: Iterable[Any], device: Any) -> list[tuple[float, float]]:
     """The least and the greatest number of each activation over all batches."""
     observed, count = _C._quantization.observed(program)
+    if count == 0:
+        return []
     run = ocl.runtime.prepare(observed, device)
     ranges = [(math.inf, -math.inf)] * count
     results = len(program.outputs)
