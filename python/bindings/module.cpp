@@ -6,6 +6,7 @@
 
 void bind_amp(py::module_& m);
 void bind_export(py::module_& m);
+void bind_quantization(py::module_& m);
 
 PYBIND11_MODULE(_C, m) {
   m.doc() = "TapeCL's C++ library, as the package ocl uses it.";
@@ -22,6 +23,7 @@ PYBIND11_MODULE(_C, m) {
   bind_amp(m);
   bind_data(m);
   bind_export(m);
+  bind_quantization(m);
   bind_distributed(m);
   replace_dispatcher(m);
 }
