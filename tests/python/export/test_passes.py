@@ -307,6 +307,45 @@ def test_convolutions_with_an_epilogue(name, activation, dtype):
         assert after <= max(4 * before, 4 * epsilon)
 
 
+@pytest.mark.parametrize("name", ["winograd", "pointwise", "depthwise"])
+def test_epilogues_of_dynamic_programs(name):
+    options, shape = CONVOLUTIONS[name]
+    net = settled(Finished(F.silu, True, shape[1], **options))
+    batch = ocl.export.Dim("batch", max=5)
+    program = ocl.export(net, (ocl.randn(2, *shape[1:]),), dynamic_shapes={"x": {0: batch}}).optimized()
+    assert primitives(program) == ["conv2d_epilogue_forward"]
+    runner = ocl.runtime.prepare(program)
+    for count in (1, 5, 2, 2, 2, 1):
+        x = ocl.randn(count, *shape[1:])
+        with ocl.no_grad():
+            expected = net(x).numpy()
+        np.testing.assert_allclose(runner(x).numpy(), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["shared", "read twice", "into the addend", "into the input"])
+def test_results_that_others_need_are_not_joined(name):
+    conv = nn.Conv2d(4, 4, 3, padding=1)
+
+    def work(x, other):
+        y = conv(x)
+        if name == "shared":
+            return F.relu(y), y
+        if name == "read twice":
+            return F.relu(y + y), other
+        if name == "into the addend":
+            kept = other * 2
+            return kept.add_(y).relu_(), other
+        kept = x * 2
+        return kept, conv(kept).relu_() + kept.mul_(3)
+
+    inputs = (ocl.randn(2, 4, 6, 7), ocl.randn(2, 4, 6, 7))
+    with ocl.no_grad():
+        expected = work(*inputs)
+        program = ocl.export(work, inputs).optimized()
+    for result, truth in zip(run(program, inputs), expected, strict=True):
+        np.testing.assert_allclose(result.numpy(), truth.numpy(), rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["winograd", "pointwise", "depthwise", "windows"])
 def test_an_epilogue_of_numbers_that_are_not_finite(name):
     options, shape = CONVOLUTIONS[name]
