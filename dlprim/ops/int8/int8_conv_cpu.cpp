@@ -94,8 +94,8 @@ void run_depthwise(Queue& queue, const Int8ConvProblem& p) {
   const std::int64_t items = items_for(queue, std::int64_t{c.images} * c.groups);
   const Tensor scratch = queue.scratch({items, slice}, DType::float32);
   queue.launch(queue.kernel("ops/int8/int8_depthwise_cpu.cl", "int8_depthwise"), Range::groups(1, items),
-               p.weight, p.x, p.scales, Optional{p.bias}, Optional{p.addend}, p.y, scratch, c, shape, p.finish,
-               slice);
+               p.weight, p.x, p.scales, Optional{p.bias}, Optional{p.addend}, p.y, scratch, c, shape,
+               p.finish, slice);
 }
 
 }  // namespace
