@@ -125,8 +125,9 @@ ocl::Tensor adaptive_avg_pool2d(const ocl::Tensor& x, const Format& x_format,
 void bind_quantization(py::module_& parent) {
   py::module_ m = parent.def_submodule(
       "_quantization", "Static int8 of exported programs, and its primitives (dlprim/ops/int8/int8.h).");
-  m.def("prepared", &prepared, py::arg("program"), WithoutLock(),
-        "The program with batch norms folded, and a call for each pointwise step, as the next two expect it.");
+  m.def(
+      "prepared", &prepared, py::arg("program"), WithoutLock(),
+      "The program with batch norms folded, and a call for each pointwise step, as the next two expect it.");
   m.def("observed", &observed, py::arg("program"), WithoutLock(),
         "The program with two more results for each activation, its least and greatest number, and how many "
         "activations there are.");

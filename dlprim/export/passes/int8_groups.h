@@ -29,8 +29,8 @@ const Tensor& tensor_argument(const ProgramCall& call, const char* name);
 
 /**
  * Convolutions and linear layers of constant weights, with a sum and an activation that follow, sums,
- * activations, pooling and concatenation. What they read and give are float32 tensors that are written once,
- * as a whole. In the order of their cores.
+ * activations, pooling and concatenation. They read and give float32 tensors that are written once, as a
+ * whole. In the order of their cores.
  */
 std::vector<Int8Group> int8_groups(const ExportedProgram& program);
 

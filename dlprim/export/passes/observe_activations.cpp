@@ -1,9 +1,9 @@
 #include <string>
 
-#include "dlprim/export/passes/int8_groups.h"
-#include "dlprim/export/passes/passes.h"
 #include "dlprim/core/arguments.h"
 #include "dlprim/core/error.h"
+#include "dlprim/export/passes/int8_groups.h"
+#include "dlprim/export/passes/passes.h"
 #include "dlprim/ops/reduce/reduce.h"
 #include "dlprim/runtime/allocator.h"
 

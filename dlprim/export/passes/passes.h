@@ -24,7 +24,8 @@ void remove_dead_calls(ExportedProgram& program);
  * backward: results that nobody else reads are no longer stored. */
 void fuse_pointwise(ExportedProgram& program);
 
-/** Makes a call of each step of chains, the opposite of fuse_pointwise: for passes that look for single steps. */
+/** Makes a call of each step of chains, the opposite of fuse_pointwise: for passes that look for single
+ * steps. */
 void split_pointwise(ExportedProgram& program);
 
 /** Makes calls that read constants alone, and no random numbers, on the program's device, and keeps their
@@ -42,9 +43,9 @@ void fold_batch_norm(ExportedProgram& program);
  * read its result. */
 void join_epilogues(ExportedProgram& program);
 
-// Static int8, over a program of given shapes whose batch norms are folded and whose chains are split:
-// observe_activations gives one that tells the ranges of its activations, and with these quantize_activations
-// changes the program itself.
+// Static int8, over a program of given shapes whose batch norms are folded and whose chains are split. First
+// observe_activations makes a program that tells the ranges of its activations. With these
+// quantize_activations changes the program itself.
 
 /** The least and the greatest number that an activation had. */
 struct ActivationRange {

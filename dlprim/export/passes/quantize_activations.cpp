@@ -34,8 +34,8 @@ Int8Result result_of(const Int8Format& format, Activation activation) {
   Int8Result result{format};
   if (activation != Activation::none) result.low = format.zero;
   if (activation == Activation::relu6)
-    result.high =
-        static_cast<int>(std::min(127.0, std::nearbyint(6 / static_cast<double>(format.scale)) + format.zero));
+    result.high = static_cast<int>(
+        std::min(127.0, std::nearbyint(6 / static_cast<double>(format.scale)) + format.zero));
   return result;
 }
 
@@ -55,8 +55,7 @@ class Quantization {
     for (std::size_t i = 0; i < activations.size(); ++i)
       formats_[activations[i].storage.get()] = format_of(ranges[i], described(i, activations[i]));
     for (const Int8Group& group : groups_)
-      if (group.kind == Kind::max_pool)
-        formats_[group.result.storage.get()] = format(group.inputs.front());
+      if (group.kind == Kind::max_pool) formats_[group.result.storage.get()] = format(group.inputs.front());
     find_float_readers();
   }
 
@@ -167,8 +166,8 @@ class Quantization {
     const auto found = int8_.find(activation.storage.get());
     if (found != int8_.end()) return found->second.reshaped(shape);
     const Tensor numbers = made(activation.shape, DType::int8, activation.device());
-    call("int8_quantize",
-         {{"x", activation}, {"format", value_of(format(activation))}, {"y", numbers}}, reader);
+    call("int8_quantize", {{"x", activation}, {"format", value_of(format(activation))}, {"y", numbers}},
+         reader);
     int8_[activation.storage.get()] = numbers;
     return numbers.reshaped(shape);
   }
@@ -179,17 +178,24 @@ class Quantization {
 
   void add(const Int8Group& group, const std::vector<ProgramCall>& calls) {
     ProgramCall like = calls[group.core];
-    for (std::size_t i = 1; i < group.calls.size(); ++i) like.operation += ", " + calls[group.calls[i]].operation;
+    for (std::size_t i = 1; i < group.calls.size(); ++i)
+      like.operation += ", " + calls[group.calls[i]].operation;
     const Tensor& x = group.inputs.front();
     const Int8Result result = result_of(format(group.result), group.activation);
     const Tensor y = made(group.result.shape, DType::int8, group.result.device());
     switch (group.kind) {
       case Kind::convolution:
-      case Kind::linear: add_products(group, calls[group.core], like, result, y); break;
-      case Kind::sum: add_sum(group, like, result, y); break;
+      case Kind::linear:
+        add_products(group, calls[group.core], like, result, y);
+        break;
+      case Kind::sum:
+        add_sum(group, like, result, y);
+        break;
       case Kind::max_pool:
         call("int8_max_pool2d",
-             {{"x", stored(x, x.shape, like)}, {"geometry", argument(calls[group.core], "geometry")}, {"y", y}},
+             {{"x", stored(x, x.shape, like)},
+              {"geometry", argument(calls[group.core], "geometry")},
+              {"y", y}},
              like);
         break;
       case Kind::average_pool:
@@ -200,12 +206,13 @@ class Quantization {
               {"y", y}},
              like);
         break;
-      case Kind::cat: add_cat(group, calls[group.core], like, result, y); break;
+      case Kind::cat:
+        add_cat(group, calls[group.core], like, result, y);
+        break;
     }
     int8_[group.result.storage.get()] = y;
     if (floats_.count(group.result.storage.get()))
-      call("int8_dequantize",
-           {{"x", y}, {"format", value_of(result.format)}, {"y", group.result}}, like);
+      call("int8_dequantize", {{"x", y}, {"format", value_of(result.format)}, {"y", group.result}}, like);
   }
 
   void add_products(const Int8Group& group, const ProgramCall& core, const ProgramCall& like,

@@ -8,7 +8,8 @@ namespace dlprim {
 namespace {
 
 /** The calls of a chain's steps; new temporaries hold the results that the chain does not store. */
-std::vector<ProgramCall> steps_of(ExportedProgram& program, const ProgramCall& call, const PointwiseChain& chain) {
+std::vector<ProgramCall> steps_of(ExportedProgram& program, const ProgramCall& call,
+                                  const PointwiseChain& chain) {
   ArgumentContext context{[](const Tensor& tensor) { return tensor; },
                           [](PhiloxState state) { return state; }};
   const auto inputs = read_argument<std::vector<Tensor>>(call.arguments.at(2).value, context);
@@ -36,12 +37,19 @@ std::vector<ProgramCall> steps_of(ExportedProgram& program, const ProgramCall& c
     std::vector<Argument> operands, numbers, made;
     for (const ChainOperand& operand : step.operands) {
       switch (operand.kind) {
-        case ChainOperand::Kind::input: operands.push_back({"", inputs.at(operand.index)}); break;
-        case ChainOperand::Kind::result: operands.push_back({"", results.at(operand.index)}); break;
-        case ChainOperand::Kind::number: operands.push_back(parameters.at(next++)); break;
+        case ChainOperand::Kind::input:
+          operands.push_back({"", inputs.at(operand.index)});
+          break;
+        case ChainOperand::Kind::result:
+          operands.push_back({"", results.at(operand.index)});
+          break;
+        case ChainOperand::Kind::number:
+          operands.push_back(parameters.at(next++));
+          break;
       }
     }
-    for (std::size_t i = 0; i < step.expression->parameters.size(); ++i) numbers.push_back(parameters.at(next++));
+    for (std::size_t i = 0; i < step.expression->parameters.size(); ++i)
+      numbers.push_back(parameters.at(next++));
     for (std::size_t i = 0; i < step.expression->outputs.size(); ++i) {
       results.push_back(stored(results.size(), step.expression->result.value_or(chain.dtype)));
       made.push_back({"", results.back()});

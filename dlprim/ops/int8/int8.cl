@@ -5,7 +5,7 @@
 #pragma OPENCL FP_CONTRACT OFF  // each operation is rounded, as int8.h says
 
 // Bounds are whole numbers, so that t is held before it is rounded. Adding 1.5 * 2^23 rounds, halves to the even, and
-// leaves the whole number in the low bits. What is no number becomes the lower bound.
+// leaves the whole number in the low bits. NaN becomes the lower bound.
 #define ROUNDER 12582912.0f
 #define BITS_OF_ROUNDER 0x4b400000
 

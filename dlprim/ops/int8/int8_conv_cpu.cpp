@@ -31,6 +31,16 @@ Int8Planes planes_of(const Int8Conv& c) {
   return p;
 }
 
+/** Whether kernels may use vpdpbusd on vectors of 64 bytes: PoCL runs them on the processor that asks. */
+bool has_vnni(const DeviceInfo& device) {
+#if defined(__x86_64__)
+  return device.compiles_at_launch && __builtin_cpu_supports("avx512vnni");
+#else
+  static_cast<void>(device);
+  return false;
+#endif
+}
+
 /** Work items that share jobs: some a core, to be busy to the end. */
 std::int64_t items_for(const Queue& queue, std::int64_t jobs) {
   return std::clamp<std::int64_t>(jobs, 1, jobs_a_core * queue.device().info().compute_units);
@@ -48,32 +58,35 @@ double cost_of_products(const DeviceInfo&, const Int8ConvProblem& p) {
 void run_products(Queue& queue, const Int8ConvProblem& p) {
   const Int8Conv& c = p.sizes;
   const Int8Planes shape = planes_of(c);
-  const std::int64_t depth = p.depth(), pairs = ceil_div(depth, 2), row_panels = ceil_div(c.rows, INT8_ROWS);
+  const std::int64_t depth = p.depth(), neighbours = has_vnni(queue.device().info()) ? 4 : 2,
+                     words = ceil_div(depth, neighbours), row_panels = ceil_div(c.rows, INT8_ROWS);
 
+  Defines defines;
+  defines.set("NEIGHBOURS", static_cast<int>(neighbours));
   Tensor planes = p.x;
   if (!shape.is_plain) {
     const std::int64_t all = product({c.images, c.groups, c.channels});
     planes = queue.scratch({product({all, shape.plane}) + INT8_SLACK}, DType::int8);
-    queue.launch(queue.kernel(products_file, "int8_planes"), Range::groups(1, items_for(queue, all)), p.x, c,
-                 shape, static_cast<cl_char>(p.finish.x_zero), planes);
+    queue.launch(queue.kernel(products_file, "int8_planes", defines), Range::groups(1, items_for(queue, all)),
+                 p.x, c, shape, static_cast<cl_char>(p.finish.x_zero), planes);
   }
-  const Tensor filters = queue.scratch({product({c.groups, row_panels, pairs, INT8_ROWS})}, DType::int32);
-  queue.launch(queue.kernel(products_file, "int8_filters"),
+  const Tensor filters = queue.scratch({product({c.groups, row_panels, words + 1, INT8_ROWS})}, DType::int32);
+  queue.launch(queue.kernel(products_file, "int8_filters", defines),
                Range::groups(1, items_for(queue, c.groups * row_panels)), p.weight, c.groups, c.rows,
                static_cast<cl_int>(depth), filters);
 
   const std::int64_t panels = ceil_div(std::int64_t{c.out_h} * shape.row_length, INT8_PLACES);
-  const std::int64_t panel_bytes = pairs * INT8_PLACES * 4;
+  const std::int64_t panel_bytes = words * INT8_PLACES * 4;
   const std::int64_t lines = std::int64_t{c.images} * c.groups;
   const std::int64_t fair =
       std::max<std::int64_t>(1, lines * panels / (jobs_a_core * queue.device().info().compute_units));
   const std::int64_t per_job =
       std::clamp<std::int64_t>(packed_budget / panel_bytes, 1, std::min(fair, panels));
   const std::int64_t items = items_for(queue, lines * ceil_div(panels, per_job));
-  const std::int64_t slice = round_up(depth, 16) + per_job * pairs * INT8_PLACES;
+  const std::int64_t slice = round_up(depth, 16) + per_job * words * INT8_PLACES;
   const Tensor scratch = queue.scratch({items, slice}, DType::int32);
-  queue.launch(queue.kernel(products_file, "int8_products"), Range::groups(1, items), filters, planes,
-               p.scales, Optional{p.bias}, Optional{p.addend}, p.y, scratch, c, shape, p.finish,
+  queue.launch(queue.kernel(products_file, "int8_products", defines), Range::groups(1, items), filters,
+               planes, p.scales, Optional{p.bias}, Optional{p.addend}, p.y, scratch, c, shape, p.finish,
                static_cast<cl_int>(per_job), slice, planes.numel());
 }
 
@@ -94,8 +107,8 @@ void run_depthwise(Queue& queue, const Int8ConvProblem& p) {
   const std::int64_t items = items_for(queue, std::int64_t{c.images} * c.groups);
   const Tensor scratch = queue.scratch({items, slice}, DType::float32);
   queue.launch(queue.kernel("ops/int8/int8_depthwise_cpu.cl", "int8_depthwise"), Range::groups(1, items),
-               p.weight, p.x, p.scales, Optional{p.bias}, Optional{p.addend}, p.y, scratch, c, shape, p.finish,
-               slice);
+               p.weight, p.x, p.scales, Optional{p.bias}, Optional{p.addend}, p.y, scratch, c, shape,
+               p.finish, slice);
 }
 
 }  // namespace

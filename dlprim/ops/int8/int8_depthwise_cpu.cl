@@ -1,5 +1,5 @@
-// Convolution of int8 with one input channel a group on a CPU. An item lays a plane out in its scratch as float32, whose
-// sums are exact here: INT8_TAPS products are below 2^24. Places run over the rows of the padded plane, as in
+// Convolution of int8 with one input channel a group on a CPU. An item lays a plane out in its scratch as float32. Its
+// sums are exact: INT8_TAPS products are below 2^24. Places run over the rows of the padded plane, as in
 // int8_products_cpu.cl.
 #include "ops/int8/int8.cl"
 

@@ -1,5 +1,6 @@
 // Convolution of int8 on a CPU as an implicit matrix product. Its rows are a group's output channels, its columns
-// places of a result, and its depth the elements of a filter, two to a lane (int8_madd.cl).
+// places of a result, and its depth the elements of a filter.
+//   NEIGHBOURS   along the depth that share a lane: 4 bytes with AVX-512 VNNI, else 2 of int16
 //
 // Places run over the rows of the padded input: those between the rows of the result are computed and dropped. So the
 // places that one element of a filter meets are neighbours, whatever stride, dilation and padding are.
@@ -44,35 +45,41 @@ __kernel void int8_planes(BUFFER(const char, x), const Int8Conv conv, const Int8
     for (int i = 0; i < INT8_SLACK; ++i) to[i] = zero;
 }
 
-// Filters as pairs: [groups][panels of ROWS][pairs][ROWS], missing ones as zeros.
+// Filters as words of NEIGHBOURS: [groups][panels of ROWS][words][ROWS], missing ones as zeros. A line of the filters'
+// sums follows the words of a panel.
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void int8_filters(BUFFER(const char, weight), const int groups, const int rows, const int depth, BUFFER(int, packed)) {
-  const int panels = (rows + ROWS - 1) / ROWS, pairs = (depth + 1) / 2;
+  const int panels = (rows + ROWS - 1) / ROWS, words = (depth + NEIGHBOURS - 1) / NEIGHBOURS;
   const long all = (long)groups * panels, last = first_of(all, get_group_id(0) + 1, get_num_groups(0));
   for (long panel = first_of(all, get_group_id(0), get_num_groups(0)); panel < last; ++panel) {
     const long group = panel / panels;
     const int first = panel % panels * ROWS, count = min(ROWS, rows - first);
     __global const char *from = weight_buffer + weight_start + (group * rows + first) * depth;
-    __global int *to = packed_buffer + packed_start + panel * pairs * ROWS;
-    int block[ROWS][16];
+    __global int *to = packed_buffer + packed_start + panel * (words + 1) * ROWS;
+    int block[ROWS][16], totals[ROWS];
+    for (int r = 0; r < ROWS; ++r) totals[r] = 0;
     for (int r = count; r < ROWS; ++r) vstore16((int16)(0), 0, block[r]);
-    for (int at = 0; at < pairs; at += 16) {
-      const int some = min(16, pairs - at);
+    for (int at = 0; at < words; at += 16) {
+      const int some = min(16, words - at);
       for (int r = 0; r < count; ++r) {
-        __global const char *line = from + (long)r * depth + 2 * at;
-        if (2 * at + 32 <= depth) {
-          const short16 low = convert_short16(vload16(0, line)), high = convert_short16(vload16(1, line));
-          vstore16(low, 0, (short *)block[r]);
-          vstore16(high, 1, (short *)block[r]);
-        } else {
-          for (int i = 0; i < some; ++i)
-            block[r][i] = pair_of(line[2 * i], 2 * (at + i) + 1 < depth ? line[2 * i + 1] : 0);
-        }
+        const int begin = NEIGHBOURS * at, whole = begin + NEIGHBOURS * 16 <= depth;
+        __global const char *line = from + (long)r * depth + begin;
+        char numbers[NEIGHBOURS * 16];
+        for (int i = 0; i < NEIGHBOURS * 16; ++i) numbers[i] = whole || begin + i < depth ? line[i] : 0;
+        int total = 0;
+        for (int i = 0; i < NEIGHBOURS * 16; ++i) total += numbers[i];
+        totals[r] += total;
+#if NEIGHBOURS == 4
+        for (int i = 0; i < 16; ++i) block[r][i] = as_int(vload4(i, numbers));
+#else
+        for (int i = 0; i < 16; ++i) block[r][i] = pair_of(numbers[2 * i], numbers[2 * i + 1]);
+#endif
       }
       for (int i = 0; i < some; ++i, to += ROWS)
         vstore8((int8)(block[0][i], block[1][i], block[2][i], block[3][i], block[4][i], block[5][i], block[6][i], block[7][i]),
                 0, to);
     }
+    for (int r = 0; r < ROWS; ++r) to[r] = totals[r];
   }
 }
 
@@ -91,27 +98,31 @@ inline int find_places(const Int8Conv *c, const Int8Planes *p, __global int *pla
   return furthest;
 }
 
-inline int16 load_numbers(__global const char *from, const int readable, const int zero) {
-  if (readable >= 16) return convert_int16(vload16(0, from)) - zero;
+inline int16 load_numbers(__global const char *from, const int readable) {
+  if (readable >= 16) return convert_int16(vload16(0, from));
   int lanes[16];
-  for (int i = 0; i < 16; ++i) lanes[i] = i < readable ? from[i] - zero : 0;
+  for (int i = 0; i < 16; ++i) lanes[i] = i < readable ? from[i] : 0;
   return vload16(0, lanes);
 }
 
-// READABLE(place): how many numbers from a place on may be read.
-#define PACK(READABLE)                                                                                    \
-  for (int k = 0; k < depth / 2; ++k)                                                                     \
-    UNROLL for (int v = 0; v < VECTORS; ++v, to += 16) {                                                  \
-      const int low = places[2 * k] + 16 * v, high = places[2 * k + 1] + 16 * v;                          \
-      const int16 a = load_numbers(from + low, READABLE(low), zero);                                      \
-      const int16 b = load_numbers(from + high, READABLE(high), zero);                                    \
-      vstore16((a & 0xffff) | (b << 16), 0, to);                                                          \
-    }                                                                                                     \
-  if (depth % 2)                                                                                          \
-    UNROLL for (int v = 0; v < VECTORS; ++v, to += 16) {                                                  \
-      const int low = places[depth - 1] + 16 * v;                                                         \
-      vstore16(load_numbers(from + low, READABLE(low), zero) & 0xffff, 0, to);                            \
-    }
+// Element `k` of the filters meets these; beyond the depth filters are zeros, and any numbers will do.
+#define NUMBERS(k, READABLE) \
+  load_numbers(from + places[min(k, depth - 1)] + 16 * v, READABLE(places[min(k, depth - 1)] + 16 * v))
+
+// READABLE(place): how many numbers from a place on may be read. Bytes are without a sign, 128 more than the numbers.
+#if NEIGHBOURS == 4
+#define WORDS(k, READABLE)                                                                                   \
+  (NUMBERS(k, READABLE) & 255) | ((NUMBERS(k + 1, READABLE) & 255) << 8) | ((NUMBERS(k + 2, READABLE) & 255) << 16) | \
+      (NUMBERS(k + 3, READABLE) << 24)
+#define TO_UNSIGNED ^ (int16)(0x80808080)
+#else
+#define WORDS(k, READABLE) \
+  ((NUMBERS(k, READABLE) - zero) & 0xffff) | ((NUMBERS(k + 1, READABLE) - zero) << 16)
+#define TO_UNSIGNED
+#endif
+#define PACK(READABLE)                              \
+  for (int k = 0; k < depth; k += NEIGHBOURS)       \
+    UNROLL for (int v = 0; v < VECTORS; ++v, to += 16) vstore16((WORDS(k, READABLE)) TO_UNSIGNED, 0, to);
 #define WHOLE(place) 16
 #define AS_FAR_AS_IT_GOES(place) (int)clamp(readable - (place), 0l, 16l)
 
@@ -177,7 +188,7 @@ __kernel void int8_products(BUFFER(const int, filters), BUFFER(const char, plane
   const Int8Conv c = conv;
   const Int8Planes p = shape;
   const Int8Finish f = finish;
-  const int depth = c.channels * c.taps_h * c.taps_w, pairs = (depth + 1) / 2;
+  const int depth = c.channels * c.taps_h * c.taps_w, words = (depth + NEIGHBOURS - 1) / NEIGHBOURS;
   const int panels = (c.out_h * p.row_length + INT8_PLACES - 1) / INT8_PLACES, chunks = (panels + per_job - 1) / per_job;
   const int row_panels = (c.rows + ROWS - 1) / ROWS;
   const long pixels = (long)c.out_h * c.out_w;
@@ -191,19 +202,20 @@ __kernel void int8_products(BUFFER(const int, filters), BUFFER(const char, plane
     for (int i = 0; i < count; ++i)
       pack_panel(planes_buffer + planes_start + start + i * INT8_PLACES, places, depth, furthest,
                  limit - start - i * INT8_PLACES, f.x_zero,
-                 packed + (long)i * pairs * INT8_PLACES);
+                 packed + (long)i * words * INT8_PLACES);
     for (int rows = 0; rows < row_panels; ++rows) {
-      __global const int *left = filters_buffer + filters_start + (group * row_panels + rows) * pairs * ROWS;
+      __global const int *left = filters_buffer + filters_start + (group * row_panels + rows) * (words + 1) * ROWS;
       for (int i = 0; i < count; ++i) {
-        __global const int *right = packed + (long)i * pairs * INT8_PLACES;
+        __global const int *right = packed + (long)i * words * INT8_PLACES;
         int16 sums[ROWS][VECTORS];
-        UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < VECTORS; ++v) sums[r][v] = (int16)(0);
-        for (int k = 0; k < pairs; ++k) {
+        UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < VECTORS; ++v)
+          sums[r][v] = (int16)(NEIGHBOURS == 4 ? left[words * ROWS + r] * -(f.x_zero + 128) : 0);
+        for (int k = 0; k < words; ++k) {
           int16 numbers[VECTORS];
           UNROLL for (int v = 0; v < VECTORS; ++v) numbers[v] = vload16(k * VECTORS + v, right);
           UNROLL for (int r = 0; r < ROWS; ++r) {
             const int16 weight = (int16)(left[k * ROWS + r]);
-            UNROLL for (int v = 0; v < VECTORS; ++v) sums[r][v] += PAIR_SUMS(numbers[v], weight);
+            UNROLL for (int v = 0; v < VECTORS; ++v) ADD_PRODUCTS(sums[r][v], numbers[v], weight);
           }
         }
         int spilled[ROWS][INT8_PLACES];  // so that sums stay in registers

@@ -18,8 +18,8 @@ typedef struct {
   cl_int taps_h, taps_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
 } Int8Conv;
 
-// The input of a convolution as its kernels for CPUs read it: planes with their padding, split by stride, so that
-// for each tap the places of a result's row are neighbours. `is_plain`: it is the input itself.
+// The input of a convolution as its kernels for CPUs read it: planes with their padding, split by stride. So the
+// places of a result's row are neighbours for each tap. `is_plain`: it is the input itself.
 typedef struct {
   cl_int phases_h, phases_w, rows, row_length;
   cl_long phase, plane;  // elements
@@ -35,7 +35,8 @@ typedef struct {
 // The tile of products: results' channels, places, and what vectors may touch behind planes.
 enum { INT8_ROWS = 8, INT8_PLACES = 32, INT8_SLACK = 64 };
 
-// The most taps of a depthwise window on CPUs: as many products of int8, with zeros taken off, are exact in float32.
+// The most taps of a depthwise window on CPUs: as many products of int8, with zeros taken off, are exact in
+// float32.
 enum { INT8_TAPS = 512 };
 
 END_SHARED

@@ -60,7 +60,8 @@ def quantize_static(
         )
     if program.symbols:
         raise ValueError(
-            f"quantize_static: expected a program of given shapes, got one of dynamic {', '.join(program.symbols)}"
+            "quantize_static: expected a program of given shapes, got one of dynamic "
+            f"{', '.join(program.symbols)}"
         )
     program = _C._quantization.prepared(program)
     return _C._quantization.quantized(program, _ranges(program, batches, device))
@@ -77,7 +78,10 @@ def _ranges(program: ExportedProgram, batches: Iterable[Any], device: Any) -> li
     for batch in batches:
         inputs = (batch,) if isinstance(batch, Tensor) else tuple(batch)
         extremes = [extreme.item() for extreme in run(*inputs)[results:]]
-        ranges = [_joined(*pair) for pair in zip(ranges, zip(extremes[::2], extremes[1::2], strict=True), strict=True)]
+        ranges = [
+            _joined(*pair)
+            for pair in zip(ranges, zip(extremes[::2], extremes[1::2], strict=True), strict=True)
+        ]
     return ranges
 
 

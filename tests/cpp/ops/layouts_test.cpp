@@ -14,7 +14,7 @@ namespace {
 LayoutCases all_cases() {
   LayoutCases all;
   for (const auto& family : {element_cases, row_cases, norm_cases, loss_cases, matrix_cases, plane_cases,
-                             volume_cases, index_cases, box_cases, training_cases}) {
+                             volume_cases, index_cases, box_cases, training_cases, int8_cases}) {
     const LayoutCases cases = family();
     all.insert(all.end(), cases.begin(), cases.end());
   }

@@ -14,6 +14,7 @@
 #include "dlprim/ops/gemm/product_join_shared.h"
 #include "dlprim/ops/gemm/tensor_map_shared.h"
 #include "dlprim/ops/index/index_shared.h"
+#include "dlprim/ops/int8/int8_shared.h"
 #include "dlprim/ops/loss/class_loss_shared.h"
 #include "dlprim/ops/norm/norm_shared.h"
 #include "dlprim/ops/optim/optim_shared.h"
@@ -91,6 +92,10 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/pool/pool_shared.h", PoolWindow, adaptive),
     PLAIN("ops/pool/pool_shared.h", PoolDivisor, of_all),
     PLAIN("ops/pointwise/transposition_shared.h", Transposition, destination_strides),
+    PLAIN("ops/int8/int8_shared.h", Int8Finish, has_addend),
+    PLAIN("ops/int8/int8_shared.h", Int8Conv, dilation_w),
+    PLAIN("ops/int8/int8_shared.h", Int8Planes, is_plain),
+    PLAIN("ops/int8/int8_shared.h", Int8Windows, dilation_w),
     PLAIN("ops/quantized/quantized_shared.h", QuantizedShape, groups),
     PLAIN("ops/quantized/quantized_shared.h", QuantizedPart, columns),
     PLAIN("ops/random/random_shared.h", DropoutRows, runs),

@@ -1,4 +1,4 @@
-"""What the calls of int8 compute, in NumPy: the formulas of dlprim/ops/int8/int8.h, step by step."""
+"""The formulas of dlprim/ops/int8/int8.h in NumPy, step by step."""
 
 import numpy as np
 

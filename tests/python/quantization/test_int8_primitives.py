@@ -4,8 +4,9 @@ import zlib
 
 import int8_reference as reference
 import numpy as np
-import ocl
 import pytest
+
+import ocl
 
 int8 = ocl._C._quantization
 
@@ -86,7 +87,14 @@ def test_linear(random, rows, inputs, outputs):
     addend = numbers(random, rows, outputs)
     expected = reference.results_of_sums(sums, x_format, scales, bias, addend, addend_format, result)
     y = int8.linear(
-        tensor(x), x_format, tensor(weight), tensor(scales), tensor(bias), tensor(addend), addend_format, result
+        tensor(x),
+        x_format,
+        tensor(weight),
+        tensor(scales),
+        tensor(bias),
+        tensor(addend),
+        addend_format,
+        result,
     )
     np.testing.assert_array_equal(y.numpy(), expected)
 
@@ -95,13 +103,14 @@ def test_sums_as_large_as_they_come_are_exact():
     """65,536 products of the ends of int8: the least sum that int32 has to hold."""
     x, weight = np.full((1, 65536), 127, np.int8), np.full((1, 65536), -128, np.int8)
     y = int8.linear(
-        tensor(x), (1.0, -128), tensor(weight), tensor(np.ones(1, np.float32)), None, None, (1.0, 0), (2.0**25, 0, -128, 127)
+        tensor(x), (1.0, -128), tensor(weight), tensor(np.ones(1, np.float32)), None, None, (1.0, 0),
+        (2.0**25, 0, -128, 127),
     )  # fmt: skip
     assert y.item() == round(-(65536 * 255 * 128) / 2**25)
     with pytest.raises(ValueError, match="sums of 65537 products, at most 65536"):
         int8.linear(
-            ocl.zeros(1, 65537, dtype=ocl.int8), (1.0, 0), ocl.zeros(1, 65537, dtype=ocl.int8), ocl.ones(1), None,
-            None, (1.0, 0), (1.0, 0, -128, 127),
+            ocl.zeros(1, 65537, dtype=ocl.int8), (1.0, 0), ocl.zeros(1, 65537, dtype=ocl.int8), ocl.ones(1),
+            None, None, (1.0, 0), (1.0, 0, -128, 127),
         )  # fmt: skip
 
 
@@ -117,7 +126,9 @@ def test_quantize_and_dequantize(random, count):
 
 
 def test_quantize_takes_halves_to_the_even_and_saturates():
-    x = tensor(np.array([0.5, 1.5, 2.5, -0.5, -1.5, 1e9, -1e9, np.inf, -np.inf, np.nan, 126.5, 127.5], np.float32))
+    x = tensor(
+        np.array([0.5, 1.5, 2.5, -0.5, -1.5, 1e9, -1e9, np.inf, -np.inf, np.nan, 126.5, 127.5], np.float32)
+    )
     q = int8.quantize(x, (1.0, 0)).numpy().tolist()
     assert q == [0, 2, 2, 0, -2, 127, -128, 127, -128, -128, 126, 127]
 
@@ -137,8 +148,12 @@ def test_add(random, count, has_second):
 
 @pytest.mark.parametrize(
     ("size", "window"),
-    [((7, 9), ((3, 3), (2, 2), (1, 1), (1, 1))), ((12, 8), ((2, 3), (1, 2), (0, 1), (2, 1))), ((5, 5), ((5, 5), (1, 1), (0, 0), (1, 1)))],
-)  # fmt: skip
+    [
+        ((7, 9), ((3, 3), (2, 2), (1, 1), (1, 1))),
+        ((12, 8), ((2, 3), (1, 2), (0, 1), (2, 1))),
+        ((5, 5), ((5, 5), (1, 1), (0, 0), (1, 1))),
+    ],
+)
 def test_max_pool2d(random, size, window):
     x = numbers(random, 2, 5, *size)
     y = int8.max_pool2d(tensor(x), *window)

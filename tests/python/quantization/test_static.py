@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import numpy as np
-import ocl
 import pytest
+
+import ocl
 from ocl import models, nn
 from ocl.datasets import MNIST
 from ocl.nn import functional as F
@@ -48,8 +49,15 @@ def test_calls_of_int8():
     assert called[0] == "int8_quantize" and called.count("int8_quantize") == 1
     assert called.count("int8_dequantize") == 1 and called[-1] == "softmax_forward"
     assert called.count("int8_conv2d") == 3 and called.count("int8_linear") == 1
-    assert called.count("int8_max_pool2d") == called.count("int8_adaptive_avg_pool2d") == called.count("cat") == 1
-    assert not any(name in called for name in ("conv2d_forward", "pointwise", "batch_norm_forward", "max_pool2d_forward"))
+    assert (
+        called.count("int8_max_pool2d")
+        == called.count("int8_adaptive_avg_pool2d")
+        == called.count("cat")
+        == 1
+    )
+    assert not any(
+        name in called for name in ("conv2d_forward", "pointwise", "batch_norm_forward", "max_pool2d_forward")
+    )
     # The sum behind `side` and its ReLU are parts of the convolution's call; the other sum is one of its own.
     assert "addend=%" in str(quantized)
 
@@ -108,7 +116,10 @@ def test_numbers_that_are_all_zero():
     with ocl.no_grad():
         net.weight.zero_()
         net.bias.zero_()
-    assert ocl.runtime.prepare(quantize_static(ocl.export(net, (x,)), [x]))(x).numpy().tolist() == [[0.0] * 3] * 2
+    assert (
+        ocl.runtime.prepare(quantize_static(ocl.export(net, (x,)), [x]))(x).numpy().tolist()
+        == [[0.0] * 3] * 2
+    )
 
 
 class TestErrors:

@@ -12,6 +12,7 @@ LayoutCases element_cases();
 LayoutCases row_cases();
 LayoutCases norm_cases();
 LayoutCases loss_cases();
+LayoutCases int8_cases();
 LayoutCases matrix_cases();
 LayoutCases plane_cases();
 LayoutCases volume_cases();
