@@ -39,21 +39,23 @@ void square(float number) {
 }
 
 constexpr float denormal = 1e-40F;
+#if defined(__x86_64__)
+constexpr bool has_flags = true;
+#else
+constexpr bool has_flags = false;
+#endif
 
 }  // namespace
 
 bool notes_denormals() {
-#if defined(__x86_64__)
   const dlprim::DeviceInfo& info = device().info();
-  if (!info.runs_cpu_kernels() || info.platform_name != "Portable Computing Language") return false;
+  if (!has_flags || !info.runs_cpu_kernels() || info.platform_name != "Portable Computing Language")
+    return false;
   have_met_denormals();
   square(1);
   const bool of_one = have_met_denormals();
   square(denormal);
   return !of_one && have_met_denormals();
-#else
-  return false;
-#endif
 }
 
 bool have_met_denormals() {
