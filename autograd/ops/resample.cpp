@@ -131,13 +131,18 @@ std::vector<double> antialiased_matrix(const AxisResize& axis) {
   return matrix;
 }
 
-/** Pictures [N, C, H, W] resized by a matrix a dimension, which have a gradient of every order. */
-Tensor by_matrices(const Tensor& x, const AxisResize& rows, const AxisResize& columns, bool antialias) {
+/** Pictures [N, C, H, W] resized by a matrix a dimension, or by its transpose: the gradient. */
+Tensor by_matrices(const Tensor& x, const AxisResize& rows, const AxisResize& columns, bool antialias,
+                   bool transposes) {
   const DType compute = x.dtype() == DType::float64 ? DType::float64 : DType::float32;
   const auto matrix_of = [&](const AxisResize& axis) {
     const std::vector<double> entries = antialias ? antialiased_matrix(axis) : cubic_matrix(axis);
-    if (compute == DType::float64) return tensor(entries, {axis.out, axis.size}, *x.device());
-    return tensor(std::vector<float>(entries.begin(), entries.end()), {axis.out, axis.size}, *x.device());
+    const Sizes shape{axis.out, axis.size};
+    const Tensor matrix =
+        compute == DType::float64
+            ? tensor(entries, shape, *x.device())
+            : tensor(std::vector<float>(entries.begin(), entries.end()), shape, *x.device());
+    return transposes ? transpose(matrix, 0, 1) : matrix;
   };
   const Tensor wide = matmul(to(x, compute), transpose(matrix_of(columns), 0, 1));
   return in_format(to(matmul(matrix_of(rows), wide), x.dtype()), format_of(x));
@@ -184,6 +189,32 @@ Tensor interpolated(const Tensor& x, const Sizes& size, const dlprim::Interpolat
   return in_format(result, format_of(x));
 }
 
+Tensor filtered(const Tensor& x, const Sizes& size, const std::array<std::optional<double>, 2>& scale_factors,
+                bool align_corners, bool cubic, bool antialias) {
+  constexpr const char* op = "interpolate";
+  require(x.dim() == 4 && size.size() == 2, op, ": mode ", cubic ? "bicubic" : "bilinear",
+          " needs an input of 4 dimensions and 2 sizes, got ", x.dim(), " and ", size.size());
+  dlprim::require_floating(x.dtype(), *x.device(), op);
+  const auto axis_of = [&](std::size_t axis) {
+    const std::int64_t in = x.size(static_cast<int>(axis) + 2), out = size[axis];
+    require(in > 0 && out > 0, op, ": input and output sizes should be greater than 0, but got input ",
+            x.shape(), " and output ", Dims(size));
+    double scale = static_cast<double>(in) / static_cast<double>(out);
+    if (align_corners)
+      scale = out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
+    else if (scale_factors[axis])
+      scale = 1 / *scale_factors[axis];
+    return AxisResize{in, out, scale, align_corners, cubic};
+  };
+  const auto resized = [rows = axis_of(0), columns = axis_of(1), antialias](const Tensor& given,
+                                                                            bool transposes) {
+    return by_matrices(given, rows, columns, antialias, transposes);
+  };
+  return apply_linear(
+      "FilterBackward", x, [resized](const Tensor& of) { return resized(of, false); },
+      [resized](const Tensor& g) { return resized(g, true); });
+}
+
 Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>& scale_factor,
                    const std::string& mode, std::optional<bool> align_corners,
                    std::optional<bool> recompute_scale_factor, bool antialias) {
@@ -210,19 +241,9 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
           " and shape ", x.shape());
   if (mode == "area") return area(x, target);
   if (cubic || antialias) {
-    require(x.dim() == 4, op, ": mode bicubic needs an input of 4 dimensions, got ", x.dim());
-    dlprim::require_floating(x.dtype(), *x.device(), op);
-    const auto axis_of = [&](std::size_t axis) {
-      const std::int64_t in = x.size(static_cast<int>(axis) + 2), out = target[axis];
-      require(in > 0 && out > 0, op, ": input and output sizes should be greater than 0, but got input ",
-              x.shape(), " and output ", Dims(target));
-      const bool corners = align_corners.value_or(false);
-      double scale = static_cast<double>(in) / static_cast<double>(out);
-      if (corners) scale = out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
-      if (!corners && !recomputes && !scale_factor.empty()) scale = 1 / scale_factor[axis];
-      return AxisResize{in, out, scale, corners, cubic};
-    };
-    return by_matrices(x, axis_of(0), axis_of(1), antialias);
+    std::array<std::optional<double>, 2> factors;
+    for (std::size_t i = 0; i < scale_factor.size() && !recomputes; ++i) factors[i % 2] = scale_factor[i];
+    return filtered(x, target, factors, align_corners.value_or(false), cubic, antialias);
   }
   dlprim::InterpolationGeometry geometry;
   geometry.axes = x.dim() - 2;

@@ -147,6 +147,7 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, const
       "\n#define T_LANES ", 64 / size_of(compute), "\n#define T_IS_FLOATING ", !is_integral(dtype),
       "\ntypedef ", form.wide_index ? "long" : "int", " index_t;\n",
       expanded_source("ops/pointwise/functions.cl"),
+      variants.find("BESSEL_") != std::string::npos ? expanded_source("ops/pointwise/bessel.cl") : "",
       is_complex(dtype) ? expanded_source("ops/pointwise/complex.cl") + "#undef T\n#define T C\n" : "",
       form.vectors ? expanded_source("core/vectors4.cl") : "", "\n#define FLAT ", program.name(),
       "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,

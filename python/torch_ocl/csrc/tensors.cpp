@@ -39,6 +39,10 @@ dlprim::DType dtype_of(c10::ScalarType type) {
       return dlprim::DType::uint8;
     case c10::ScalarType::Bool:
       return dlprim::DType::boolean;
+    case c10::ScalarType::ComplexFloat:
+      return dlprim::DType::complex64;
+    case c10::ScalarType::ComplexDouble:
+      return dlprim::DType::complex128;
     default:
       TORCH_CHECK_TYPE(false, "ocl devices have no kernels for dtype ", type);
   }
@@ -66,6 +70,10 @@ c10::ScalarType type_of(dlprim::DType dtype) {
       return c10::ScalarType::Byte;
     case dlprim::DType::boolean:
       return c10::ScalarType::Bool;
+    case dlprim::DType::complex64:
+      return c10::ScalarType::ComplexFloat;
+    case dlprim::DType::complex128:
+      return c10::ScalarType::ComplexDouble;
   }
   TORCH_CHECK(false, "no dtype of PyTorch's for ", dlprim::name(dtype));
 }
@@ -163,7 +171,7 @@ at::Tensor tensor_over(const dlprim::Tensor& made) {
 dlprim::Scalar scalar_of(const c10::Scalar& value) {
   if (value.isBoolean()) return value.toBool();
   if (value.isIntegral(false)) return value.toLong();
-  TORCH_CHECK_TYPE(!value.isComplex(), "ocl devices have no complex numbers");
+  if (value.isComplex()) return static_cast<std::complex<double>>(value.toComplexDouble());
   return value.toDouble();
 }
 

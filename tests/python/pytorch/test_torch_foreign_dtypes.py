@@ -274,8 +274,6 @@ def test_operators(name, dtype, monkeypatch):
     actual = OPERATORS[name](x.to("ocl"), y.to("ocl"))
     assert actual.device.type == "ocl" and actual.dtype == expected.dtype
     torch.testing.assert_close(actual.cpu(), expected)
-    if actual.dtype.is_complex:
-        assert torch.ocl.fallbacks()
 
 
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.int8, torch.uint32, torch.float8_e5m2])
@@ -303,16 +301,39 @@ def test_gradients_through_complex_numbers(monkeypatch):
 
 def test_one_warning_for_an_operator(monkeypatch):
     x = torch.ones(3, dtype=torch.complex64, device="ocl")
-    with pytest.raises(NotImplementedError, match=r"aten::add.* has no kernel"):
-        x + 1
+    with pytest.raises(NotImplementedError, match=r"aten::cumsum.* has no kernel"):
+        x.cumsum(0)
     with pytest.raises(NotImplementedError, match=r"_copy_from has no kernel"):
-        x.to(torch.complex128)
+        x.real.to(torch.float8_e5m2)
     monkeypatch.setenv("TORCH_OCL_FALLBACK", "warn")
-    with pytest.warns(UserWarning, match=r"aten::mul.* runs on the CPU"):
-        x * 2
+    with pytest.warns(UserWarning, match=r"aten::cumprod.* runs on the CPU"):
+        x.cumprod(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert (x * 2).tolist() == [2, 2, 2]
+        assert x.cumprod(0).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sum of two",
+        "with a number",
+        "in place",
+        "equal",
+        "where",
+        "neg",
+        "square",
+        "a complex number",
+        "bool",
+    ],
+)
+def test_arithmetic_of_complex_numbers_on_the_device(name, dtype, monkeypatch):
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    x, y = few(dtype, 4, 4), few(dtype, 4, 4)
+    torch.testing.assert_close(OPERATORS[name](x.to("ocl"), y.to("ocl")).cpu(), OPERATORS[name](x, y))
+    for function in (torch.abs, torch.angle, torch.sgn, torch.exp):
+        torch.testing.assert_close(function(x.to("ocl")).cpu(), function(x))
 
 
 def test_what_runs_on_the_cpu_is_drawn_from_the_device_s_seed(monkeypatch):

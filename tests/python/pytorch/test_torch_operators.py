@@ -41,6 +41,12 @@ QUICK = """
     mvlgamma.mvlgamma_p_3 special.spherical_bessel_j0 special.chebyshev_polynomial_t
     special.shifted_chebyshev_polynomial_w special.hermite_polynomial_h special.hermite_polynomial_he
     special.laguerre_polynomial_l special.legendre_polynomial_p
+    polar cfloat cdouble chalf fft.irfft fft.hfftn fft.ifft2 signal.windows.kaiser i0 special.i0e special.i1
+    special.i1e special.zeta special.modified_bessel_k0 special.scaled_modified_bessel_k1 lu_unpack ormqr
+    nn.functional.interpolate.bicubic _upsample_bilinear2d_aa nn.functional.multilabel_margin_loss geqrf
+    linalg.cholesky linalg.inv linalg.solve linalg.det linalg.slogdet linalg.lu linalg.lu_solve linalg.qr
+    linalg.solve_triangular linalg.householder_product cholesky_inverse cholesky_solve triangular_solve
+    matrix_exp
 """.split()
 
 

@@ -4,6 +4,7 @@
 
 #include <unordered_set>
 
+#include "dlprim/ops/pointwise/complex_form.h"
 #include "tensors.h"
 
 namespace torch_ocl {
@@ -51,6 +52,11 @@ bool is_bool(const dlprim::PointwiseOperand& operand) {
 
 }  // namespace
 
+bool takes_complex(const dlprim::PointwiseOp& row) {
+  const bool is_for_real = floating_rows().count(row.name) > 0 && row.name != "lerp" && row.name != "silu";
+  return !is_for_real && dlprim::has_complex_form(row.forward);
+}
+
 void require_accepted(const std::string& row, const std::vector<dlprim::PointwiseOperand>& inputs,
                       dlprim::DType promoted) {
   if (row == "sub" || row == "rsub")
@@ -62,9 +68,9 @@ void require_accepted(const std::string& row, const std::vector<dlprim::Pointwis
   if (row == "lerp")  // the number that it goes by is floating
     for (const dlprim::PointwiseOperand& input : inputs)
       if (const auto* tensor = std::get_if<dlprim::Tensor>(&input);
-          tensor && !dlprim::is_floating(tensor->dtype))
+          tensor && dlprim::is_integral(tensor->dtype))
         promoted = tensor->dtype;
-  if (dlprim::is_floating(promoted)) return;
+  if (dlprim::is_floating(promoted) || dlprim::is_complex(promoted)) return;
   TORCH_CHECK(
       row != "addcdiv",
       "Integer division with addcdiv is not supported: divide first, or convert to floating numbers.");

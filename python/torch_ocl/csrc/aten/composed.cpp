@@ -28,6 +28,13 @@ bool equal(const at::Tensor& self, const at::Tensor& other) {
   return self.sizes() == other.sizes() && (self.numel() == 0 || self.eq(other).all().item<bool>());
 }
 
+/** Zeros that PyTorch need not store, stored. */
+at::Tensor zeros(c10::IntArrayRef size, std::optional<c10::ScalarType> dtype,
+                 std::optional<c10::Layout> layout, std::optional<c10::Device> device,
+                 std::optional<bool> pin_memory) {
+  return at::zeros(size, dtype, layout, device, pin_memory);
+}
+
 /** The gradient of a view of sliding windows: what several windows hold is added up. */
 at::Tensor unfold_backward(const at::Tensor& grad, c10::IntArrayRef sizes, std::int64_t dim,
                            std::int64_t size, std::int64_t step) {
@@ -487,6 +494,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   Kernels m(library);
   m.impl("fill_.Tensor", &fill_tensor);
   m.impl("equal", &equal);
+  library.impl("_efficientzerotensor", &zeros);
   m.impl("unfold_backward", &unfold_backward);
   m.impl("repeat_interleave.Tensor", &repeat_interleave);
   m.impl("max_unpool2d", &max_unpool2d);

@@ -69,12 +69,28 @@ void download(const at::Tensor& source, const at::Tensor& destination) {
   destination.copy_(here);
 }
 
+/** To or from complex numbers: what is real has no imaginary part, which the other way is left out, but that
+ * a number is true by either part. */
+void convert_complex(const at::Tensor& source, const at::Tensor& destination) {
+  const at::Tensor from = lying_as(source, destination), to = physical(destination);
+  const at::Tensor given = from.is_complex() ? at::view_as_real(from) : from;
+  if (!to.is_complex()) {
+    to.copy_(to.scalar_type() == c10::kBool ? given.ne(0).any(-1) : given.select(-1, 0));
+    return;
+  }
+  const at::Tensor parts = at::view_as_real(to);
+  (from.is_complex() ? parts : parts.select(-1, 0)).copy_(given);
+  if (!from.is_complex()) parts.select(-1, 1).zero_();
+}
+
 /** Both on one device; broadcast and converted. */
 void copy_within(const at::Tensor& source, const at::Tensor& destination) {
   if (defer_copy(source, destination)) return;
   if (source.scalar_type() == destination.scalar_type()) {
     copy_bits(physical(source), physical(destination));
     read_alike(source, destination);
+  } else if (source.is_complex() || destination.is_complex()) {
+    convert_complex(source, destination);
   } else if (has_kernels(source.scalar_type()) && has_kernels(destination.scalar_type()) &&
              !source.is_neg() && !destination.is_neg()) {
     const dlprim::Tensor to = raw(destination);

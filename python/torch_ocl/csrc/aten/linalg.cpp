@@ -1,8 +1,6 @@
-#include <ATen/Operators.h>
 #include <torch/library.h>
 
 #include "arguments.h"
-#include "aten/fallback.h"
 #include "aten/kernels.h"
 #include "dlprim/ops/gemm/gemm.h"
 
@@ -73,28 +71,8 @@ at::Tensor& addmv(const at::Tensor& self, const at::Tensor& matrix, const at::Te
   return out.copy_(made);
 }
 
-// PyTorch factors a matrix or, where that is contiguous, its transpose, and its derivative takes for granted
-// which: on the way to the CPU a matrix that is not contiguous must not become so.
-
-at::Tensor still_not_contiguous(const at::Tensor& a) {
-  return a.is_contiguous() || a.dim() < 2 ? a : a.mT().contiguous().mT();
-}
-
-std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> det(const at::Tensor& a, at::Tensor& result, at::Tensor& lu,
-                                                      at::Tensor& pivots) {
-  return OnTheCpu<at::_ops::_linalg_det_result>::call(still_not_contiguous(a), result, lu, pivots);
-}
-
-std::tuple<at::Tensor&, at::Tensor&, at::Tensor&, at::Tensor&> slogdet(const at::Tensor& a, at::Tensor& sign,
-                                                                       at::Tensor& logabsdet, at::Tensor& lu,
-                                                                       at::Tensor& pivots) {
-  return OnTheCpu<at::_ops::_linalg_slogdet_sign>::call(still_not_contiguous(a), sign, logabsdet, lu, pivots);
-}
-
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   Kernels m(library);
-  m.impl("_linalg_det.result", &det);
-  m.impl("_linalg_slogdet.sign", &slogdet);
   m.impl("mm.out", &product_into);
   m.impl("bmm.out", &product_into);
   m.impl("addmm.out", &sum_and_product_into);

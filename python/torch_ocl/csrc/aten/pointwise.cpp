@@ -117,7 +117,7 @@ void cut_off(const dlprim::PointwiseOp& row, std::vector<dlprim::PointwiseOperan
     if (row.name == "pow" && &input == &inputs.back()) continue;
     const auto* number = std::get_if<dlprim::Scalar>(&input);
     if (!number || number->kind() != dlprim::Scalar::Kind::integer) continue;
-    if (!dlprim::is_floating(promoted) && promoted != dlprim::DType::boolean)
+    if (dlprim::is_integral(promoted) && promoted != dlprim::DType::boolean)
       input = dlprim::Scalar(low_bits(number->integer(), promoted));
   }
 }
@@ -128,7 +128,7 @@ std::vector<dlprim::Scalar> as_numbers_of(const dlprim::PointwiseOp& row, dlprim
                                           std::vector<dlprim::Scalar> given) {
   using dlprim::TypeRule;
   const bool keeps_integers = row.types == TypeRule::Same || row.types == TypeRule::Number;
-  if (given.empty() || !keeps_integers || dlprim::is_floating(promoted)) return given;
+  if (given.empty() || !keeps_integers || !dlprim::is_integral(promoted)) return given;
   for (std::size_t p = 0; p < given.size(); ++p) {
     const double value = given[p].real();
     if (value == std::floor(value)) continue;  // infinity too: no bound
@@ -207,13 +207,49 @@ std::vector<dlprim::Scalar> parameters_of(const dlprim::PointwiseOp& row, const 
   return parameters;
 }
 
+/** Whether the row takes these numbers, some of which are complex. Those of 16 bits are none of dlprim's. */
+bool are_complex_for(const dlprim::PointwiseOp& row, c10::ArrayRef<c10::IValue> arguments) {
+  const auto is_fine = [](const c10::IValue& value) {
+    if (!value.isTensor() || !value.toTensor().defined()) return true;
+    const at::Tensor& tensor = value.toTensor();
+    const c10::ScalarType type = tensor.scalar_type();
+    return tensor.layout() == c10::kStrided && c10::elementSize(type) != 2 &&
+           (has_kernels(type) || type == c10::kComplexFloat || type == c10::kComplexDouble);
+  };
+  return takes_complex(row) && std::all_of(arguments.begin(), arguments.end(), is_fine);
+}
+
+/** A row's result for complex numbers, computed from their parts; undefined for other rows. */
+at::Tensor of_parts(const std::string& row, const c10::IValue& value) {
+  const at::Tensor z = value.isTensor() ? value.toTensor() : at::Tensor();
+  if (!z.defined() || !(z.scalar_type() == c10::kComplexFloat || z.scalar_type() == c10::kComplexDouble))
+    return {};
+  if (row == "abs") return at::hypot(at::real(z), at::imag(z));
+  if (row == "angle") return at::atan2(at::imag(z), at::real(z));
+  if (row != "sgn") return {};
+  const at::Tensor size = z.abs();
+  return z / size.masked_fill(size.eq(0), 1);
+}
+
 class Kernel final : public c10::OperatorKernel {
  public:
   explicit Kernel(Form form) : form_(std::move(form)) {}
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
     const std::size_t count = op.schema().arguments().size(), base = stack->size() - count;
-    if (!are_for_kernels(torch::jit::last(*stack, count))) return on_the_cpu(op, stack);
+    const auto given = torch::jit::last(*stack, count);
+    if (!are_for_kernels(given) && !are_complex_for(*form_.row, given)) {
+      const at::Tensor made =
+          form_.result == Result::in_place ? at::Tensor() : of_parts(form_.row->name, given[0]);
+      if (!made.defined()) return on_the_cpu(op, stack);
+      at::Tensor result = form_.result == Result::out ? given[form_.out].toTensor() : made;
+      if (form_.result == Result::out) {
+        at::native::resize_output(result, made.sizes());
+        result.copy_(made);
+      }
+      torch::jit::drop(*stack, count);
+      return torch::jit::push(*stack, std::move(result));
+    }
     const auto argument = [&](std::size_t i) -> const c10::IValue& { return (*stack)[base + i]; };
     std::vector<c10::IValue> inputs;
     inputs.reserve(form_.inputs.size());

@@ -34,6 +34,12 @@ Tensor linear(const Tensor& x, const Sizes& size, bool align_corners, Scales... 
   return interpolated<dlprim::Interpolation::linear>(x, size, align_corners, scales...);
 }
 
+template <bool cubic, bool antialias>
+Tensor filtered(const Tensor& x, const Sizes& size, bool align_corners, Scale rows, Scale columns) {
+  const auto given = [](Scale scale) { return scale && *scale > 0 ? scale : std::nullopt; };
+  return ocl::filtered(x, size, {given(rows), given(columns)}, align_corners, cubic, antialias);
+}
+
 template <const char* mode>
 Tensor padded(const Tensor& x, const Sizes& padding) {
   return ocl::pad(x, padding, mode);
@@ -59,6 +65,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   with_gradient(m, "upsample_linear1d", &linear<Scale>);
   with_gradient(m, "upsample_bilinear2d", &linear<Scale, Scale>);
   with_gradient(m, "upsample_trilinear3d", &linear<Scale, Scale, Scale>);
+  with_gradient(m, "upsample_bicubic2d", &filtered<true, false>);
+  with_gradient(m, "_upsample_bilinear2d_aa", &filtered<false, true>);
+  with_gradient(m, "_upsample_bicubic2d_aa", &filtered<true, true>);
   for (const char* axes : {"1d", "2d", "3d"}) {
     with_gradient(m, std::string("reflection_pad") + axes, &padded<reflect>);
     with_gradient(m, std::string("replication_pad") + axes, &padded<replicate>);

@@ -22,6 +22,24 @@ const std::vector<dlprim::PointwiseOp>& more_rows() {
        "alpha * scale * exp(b * input_scale)) : a * scale",
        {"", ""},
        ""},
+      {"i0", 1, {}, TypeRule::Float, "BESSEL_I0(a)", {""}, ""},
+      {"special_i0e", 1, {}, TypeRule::Float, "BESSEL_I0E(a)", {""}, ""},
+      {"special_i1", 1, {}, TypeRule::Float, "BESSEL_I1(a)", {""}, ""},
+      {"special_i1e", 1, {}, TypeRule::Float, "BESSEL_I1E(a)", {""}, ""},
+      {"special_modified_bessel_i0", 1, {}, TypeRule::Float, "BESSEL_I0(a)", {""}, ""},
+      {"special_modified_bessel_i1", 1, {}, TypeRule::Float, "BESSEL_I1(a)", {""}, ""},
+      {"special_modified_bessel_k0", 1, {}, TypeRule::Float, "BESSEL_K0(a, 0)", {""}, ""},
+      {"special_modified_bessel_k1", 1, {}, TypeRule::Float, "BESSEL_K1(a, 0)", {""}, ""},
+      {"special_scaled_modified_bessel_k0", 1, {}, TypeRule::Float, "BESSEL_K0(a, 1)", {""}, ""},
+      {"special_scaled_modified_bessel_k1", 1, {}, TypeRule::Float, "BESSEL_K1(a, 1)", {""}, ""},
+      {"special_zeta",
+       2,
+       {},
+       TypeRule::Float,
+       "a < 1 ? NAN : a == 1 ? INFINITY : b <= 0 && a != FLOOR(a) && b != FLOOR(b) ? NAN : HURWITZ_ZETA(a, "
+       "b)",
+       {"", ""},
+       ""},
   };
   return rows;
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/cpp/ops/layouts/cases.h"
 
 // Products: matrices, convolutions, recurrent layers.
@@ -231,6 +233,69 @@ void draw_rnn_backward(Draw& d) {
   });
 }
 
+/** A batch of matrices that have factors. */
+struct Matrices {
+  explicit Matrices(Draw& d) : batch(d.size_or_none(3)), n(d.size_or_none(40)), columns(d.size_or_none(40)) {}
+
+  /** Elements of square matrices whose diagonals outweigh the rest. */
+  Values with_large_diagonals() const {
+    return [n = n, i = std::int64_t{0}]() mutable {
+      const std::int64_t row = i / n % n, column = i % n;
+      ++i;
+      return row == column ? static_cast<double>(n + 1) : static_cast<double>((row * column) % 5) / 8;
+    };
+  }
+  std::int64_t batch, n, columns;
+};
+
+void draw_solve_triangular(Draw& d) {
+  const Matrices m(d);
+  const Tensor *a = d.input("a", {m.batch, m.n, m.n}, m.with_large_diagonals()),
+               *b = d.updated("b", {m.batch, m.n, m.columns});
+  const bool upper = d.coin(), unitriangular = false;
+  d.calls([=](Queue& queue) { solve_triangular(queue, *a, upper, unitriangular, *b); });
+}
+
+void draw_cholesky(Draw& d) {
+  const Matrices m(d);
+  const Tensor *a = d.operand("a", Role::updated, DType::float32, {m.batch, m.n, m.n},
+                              m.with_large_diagonals()),
+               *info = d.output("info", {m.batch}, DType::int32);
+  d.calls([=](Queue& queue) { cholesky(queue, *a, *info); });
+}
+
+void draw_lu_factor(Draw& d) {
+  const Matrices m(d);
+  const Tensor *a = d.updated("a", {m.batch, m.n, m.columns}),
+               *pivots = d.output("pivots", {m.batch, std::min(m.n, m.columns)}, DType::int32),
+               *info = d.output("info", {m.batch}, DType::int32);
+  d.calls([=](Queue& queue) { lu_factor(queue, *a, *pivots, *info); });
+}
+
+void draw_swap_rows(Draw& d) {
+  const Matrices m(d);
+  const Tensor *pivots = d.operand("pivots", Role::input, DType::int32, {m.batch, m.n}, d.whole(1, m.n)),
+               *a = d.updated("a", {m.batch, m.n, m.columns});
+  const bool backwards = d.coin();
+  d.calls([=](Queue& queue) { swap_rows(queue, *pivots, backwards, *a); });
+}
+
+void draw_qr_factor(Draw& d) {
+  const Matrices m(d);
+  const Tensor *a = d.updated("a", {m.batch, m.n, m.columns}),
+               *tau = d.output("tau", {m.batch, std::min(m.n, m.columns)});
+  d.calls([=](Queue& queue) { qr_factor(queue, *a, *tau); });
+}
+
+void draw_apply_reflectors(Draw& d) {
+  const Matrices m(d);
+  const Tensor *a = d.input("a", {m.batch, m.n, m.n}, d.between(-0.25, 0.25)),
+               *tau = d.input("tau", {m.batch, m.n}, d.between(0, 0.5)),
+               *c = d.updated("c", {m.batch, m.n, m.columns});
+  const bool transposed = d.coin();
+  d.calls([=](Queue& queue) { apply_reflectors(queue, *a, *tau, transposed, *c); });
+}
+
 }  // namespace
 
 LayoutCases matrix_cases() {
@@ -248,7 +313,13 @@ LayoutCases matrix_cases() {
           {"quantized_linear_backward_data", draw_quantized_linear_backward_data},
           {"dequantize_weight", draw_dequantize_weight},
           {"rnn_forward", draw_rnn_forward},
-          {"rnn_backward", draw_rnn_backward}};
+          {"rnn_backward", draw_rnn_backward},
+          {"solve_triangular", draw_solve_triangular},
+          {"cholesky", draw_cholesky},
+          {"lu_factor", draw_lu_factor},
+          {"swap_rows", draw_swap_rows},
+          {"qr_factor", draw_qr_factor},
+          {"apply_reflectors", draw_apply_reflectors}};
 }
 
 }  // namespace testing_support
