@@ -14,8 +14,8 @@
 #include "dlprim/core/real.h"
 #include "dlprim/ops/norm/batch_norm.h"
 #include "dlprim/ops/norm/local_response_norm.h"
-#include "dlprim/ops/norm/norm_epilogue.h"
 #include "dlprim/ops/norm/row_norm.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
@@ -163,7 +163,7 @@ Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tenso
   const dlprim::Tensor x_items = dlprim::batch_norm_items(x.data()), y_items = dlprim::batch_norm_items(y);
   const dlprim::Tensor addend_items =
       addend.defined() ? dlprim::batch_norm_items(addend.data()) : dlprim::Tensor();
-  const dlprim::NormEpilogue follows{addend.defined() ? &addend_items : nullptr, epilogue.activation};
+  const dlprim::Epilogue follows{addend.defined() ? &addend_items : nullptr, epilogue.activation};
   const dlprim::Tensor invstd = dlprim::Tensor::empty(device, {channels}, statistics);
   dlprim::Tensor mean;
   if (training) {

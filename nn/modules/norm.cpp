@@ -5,7 +5,7 @@
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
-#include "dlprim/ops/norm/norm_epilogue.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 #include "nn/init.h"
 #include "nn/module_scope.h"
 

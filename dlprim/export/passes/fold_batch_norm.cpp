@@ -6,7 +6,7 @@
 #include "dlprim/export/passes/call_parts.h"
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/export/primitive_table.h"
-#include "dlprim/ops/norm/norm_epilogue.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 #include "dlprim/ops/pointwise/table.h"
 #include "dlprim/runtime/allocator.h"
 
@@ -97,7 +97,7 @@ class BatchNormFolding {
 
     ArgumentContext context{[](const Tensor& tensor) { return tensor; },
                             [](PhiloxState state) { return state; }};
-    const auto epilogue = read_argument<NormEpilogue>(norm.arguments.back().value, context);
+    const auto epilogue = read_argument<Epilogue>(norm.arguments.back().value, context);
     const Tensor &x = tensor_of(norm, "x"), &y = tensor_of(norm, "y");
     const bool is_last = !epilogue.any();
     if (is_last) set_tensor(folded, "y", y.reshaped(tensor_of(folded, "y").shape));
@@ -108,7 +108,7 @@ class BatchNormFolding {
   }
 
   /** The calls of a norm's epilogue on what is normalised already. */
-  void finish(const NormEpilogue& epilogue, Tensor x, const Tensor& y, const ProgramCall& norm) {
+  void finish(const Epilogue& epilogue, Tensor x, const Tensor& y, const ProgramCall& norm) {
     const auto add = [&](const PointwiseOp& op, const std::vector<Tensor>& inputs) {
       calls_.push_back(call_of(op, inputs, y));
       calls_.back().module = norm.module;

@@ -6,8 +6,8 @@
 #include "dlprim/export/passes/call_parts.h"
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/export/primitive_table.h"
-#include "dlprim/ops/norm/norm_epilogue.h"
 #include "dlprim/ops/pointwise/chain.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 #include "dlprim/ops/pointwise/table.h"
 
 namespace dlprim {
@@ -104,7 +104,7 @@ class EpilogueJoining {
       calls_.erase(calls_.begin() + static_cast<std::ptrdiff_t>(*place));
       if (whole.primitive == plain) {
         whole.primitive = joined;
-        whole.arguments.push_back({"epilogue", value_of(NormEpilogue{})});
+        whole.arguments.push_back({"epilogue", value_of(Epilogue{})});
       }
       auto& epilogue = std::get<std::vector<Argument>>(whole.arguments.back().value);
       if (step.activation) epilogue.at(1).value = value_of(step.activation);

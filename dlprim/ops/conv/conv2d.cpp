@@ -65,7 +65,7 @@ const ImplementationList<ConvBackwardWeightProblem> backward_weight_implementati
 
 }  // namespace
 
-void apply_epilogue(Queue& queue, const NormEpilogue& epilogue, const Tensor& y) {
+void apply_epilogue(Queue& queue, const Epilogue& epilogue, const Tensor& y) {
   if (epilogue.addend)
     pointwise(queue, forward_expression(pointwise_op("add")), y.dtype, {y, *epilogue.addend}, {1}, {y});
   if (epilogue.activation) pointwise(queue, forward_expression(*epilogue.activation), y.dtype, {y}, {}, {y});
@@ -75,14 +75,14 @@ namespace {
 
 void forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
              const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision,
-             const NormEpilogue& epilogue) {
+             const Epilogue& epilogue) {
   const ConvSizes sizes = sizes_of("conv2d", x.shape, weight.shape, y.shape, geometry);
   check_tensors("conv2d", queue, x, weight, y);
   require_like("conv2d", "bias", bias, {weight.shape[0]}, x.dtype);
   if (y.numel() == 0) return;
   const bool is_joined = queue.device().info().runs_cpu_kernels() && y.dtype != DType::float64;
   forward_implementations.run(queue,
-                              {sizes, x, weight, bias, y, precision, is_joined ? epilogue : NormEpilogue{}});
+                              {sizes, x, weight, bias, y, precision, is_joined ? epilogue : Epilogue{}});
   if (!is_joined) apply_epilogue(queue, epilogue, y);
 }
 
@@ -96,7 +96,7 @@ void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const T
 
 void conv2d_epilogue_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
                              const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision,
-                             const NormEpilogue& epilogue) {
+                             const Epilogue& epilogue) {
   ENTER(conv2d_epilogue_forward, queue, x, weight, bias, geometry, y, precision, epilogue);
   require_like("conv2d", "the addend", epilogue.addend, y.shape, y.dtype);
   if (epilogue.addend) require_contiguous("conv2d", "its tensors", *epilogue.addend);

@@ -3,7 +3,7 @@
 #include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/ops/conv/conv_geometry.h"
-#include "dlprim/ops/norm/norm_epilogue.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -20,7 +20,7 @@ void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const T
  */
 void conv2d_epilogue_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
                              const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision,
-                             const NormEpilogue& epilogue);
+                             const Epilogue& epilogue);
 
 /** dx = gradient with respect to x; also the forward pass of conv_transpose2d, with dy as its input
  * and dx as its result. Its gradient by the input is conv2d_forward; by the weight it is

@@ -24,7 +24,7 @@ std::int64_t phase_count(const Walk& walk) {
 }
 
 void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight,
-               const WeightWalk& walk, const Tensor* bias, const Tensor& y, const NormEpilogue& epilogue) {
+               const WeightWalk& walk, const Tensor* bias, const Tensor& y, const Epilogue& epilogue) {
   const DType packed = x.data.dtype;
   const Tensor left = cpu_tile::pack_weights(
       queue, {weight, s.groups, walk.group, s.rows, walk.row},
@@ -47,7 +47,7 @@ void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tenso
 }
 
 void run_direct(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight,
-                const WeightWalk& walk, const Tensor* bias, const Tensor& y, const NormEpilogue& epilogue) {
+                const WeightWalk& walk, const Tensor* bias, const Tensor& y, const Epilogue& epilogue) {
   const std::int64_t slice = phased_size(x.shape, s.channels);
   const std::int64_t items = direct_items(queue.device(), s.images * s.groups * s.rows, slice);
   const Tensor scratch = queue.scratch({items, slice}, compute_dtype(y.dtype));
@@ -126,7 +126,7 @@ Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t ch
 }
 
 void run_stencil(Queue& queue, Way way, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,
-                 const WeightWalk& walk, const Tensor* bias, const Tensor& y, const NormEpilogue& epilogue) {
+                 const WeightWalk& walk, const Tensor* bias, const Tensor& y, const Epilogue& epilogue) {
   (way == Way::tiles ? run_tiles : run_direct)(queue, stencil, x, weight, walk, bias, y, epilogue);
 }
 

@@ -44,7 +44,7 @@ struct WeightWalk {
 
 /** y = stencil(x) * weight + bias, and what the epilogue makes of that. */
 void run_stencil(Queue& queue, Way way, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,
-                 const WeightWalk& walk, const Tensor* bias, const Tensor& y, const NormEpilogue& epilogue);
+                 const WeightWalk& walk, const Tensor* bias, const Tensor& y, const Epilogue& epilogue);
 
 /** The cost of a multiply-add for an implementation whose tile has `rows` to fill: direct sums pay for the
  * narrow groups that waste most of a tile. With one group the tile always runs: not measured. */

@@ -10,7 +10,7 @@
 #include "dlprim/ops/conv/conv_shared.h"
 #include "dlprim/ops/gemm/product_join.h"
 #include "dlprim/ops/gemm/product_tile.h"
-#include "dlprim/ops/norm/norm_epilogue.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 #include "dlprim/runtime/implementation.h"
 
 namespace dlprim {
@@ -92,14 +92,14 @@ struct ConvForwardProblem {
   const Tensor& y;
   MatmulPrecision precision;
   // The work on a result, on CPUs. It is empty elsewhere, and for float64.
-  NormEpilogue epilogue{};
+  Epilogue epilogue{};
 
   double multiply_adds() const { return sizes.multiply_adds(); }
   std::optional<ProblemKey> key() const { return sizes.key(x.dtype, precision, bias != nullptr); }
 };
 
 /** y = the epilogue's activation of y + its addend, in launches of their own. */
-void apply_epilogue(Queue& queue, const NormEpilogue& epilogue, const Tensor& y);
+void apply_epilogue(Queue& queue, const Epilogue& epilogue, const Tensor& y);
 
 struct ConvBackwardDataProblem {
   ConvSizes sizes;

@@ -38,7 +38,7 @@ double cost(const ConvSizes& s, std::int64_t rows, std::int64_t depth, DType dty
 /** result [images, rows, pixels] = filters [rows, depth], whose elements are so far apart, times source
  * [images, depth, pixels], plus bias [rows], and what the epilogue makes of that. */
 void multiply(Queue& queue, const ConvSizes& s, const Tensor& filters, const FilterStrides& apart,
-              const Tensor& source, const Tensor* bias, const NormEpilogue& epilogue, const Tensor& result,
+              const Tensor& source, const Tensor* bias, const Epilogue& epilogue, const Tensor& result,
               std::int64_t rows, std::int64_t depth) {
   static const GemmImplementation& products = gemm_implementation("cpu_tiles");
   const std::int64_t pixels = s.out_pixels();

@@ -79,7 +79,7 @@ bool can_take_on_cpu(const DeviceInfo& device, const Problem& p, DType dtype) {
 }
 
 void convolve(Queue& queue, const Extent& e, const ConvWinograd& s, const Tensor& source,
-              const Tensor& weight, const Tensor* bias, const NormEpilogue& epilogue, const Tensor& result) {
+              const Tensor& weight, const Tensor* bias, const Epilogue& epilogue, const Tensor& result) {
   constexpr const char* op = "conv2d";
   const std::int64_t depth = round_up(e.channels, 2), row_panels = ceil_div(e.rows, TILE_ROWS);
   constexpr std::int64_t depth_of_group = 64;

@@ -21,7 +21,7 @@ int tile_columns(DType dtype) {
   return TILE_VECTORS * lanes(dtype);
 }
 
-Defines defines(DType dtype, const NormEpilogue* epilogue) {
+Defines defines(DType dtype, const Epilogue* epilogue) {
   return dtype_defines(dtype)
       .append(activation_defines(epilogue ? epilogue->activation : nullptr))
       .set("VEC", dtype == DType::float64 ? "double8" : "float16")

@@ -2,7 +2,7 @@
 
 #include "dlprim/core/tensor.h"
 #include "dlprim/ops/gemm/cpu_tile_shared.h"
-#include "dlprim/ops/norm/norm_epilogue.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim::cpu_tile {
@@ -11,7 +11,7 @@ namespace dlprim::cpu_tile {
 int tile_columns(DType dtype);
 
 /** Macros of a kernel file that includes cpu_tile.cl, and epilogue_cpu.cl where there may be an epilogue. */
-Defines defines(DType dtype, const NormEpilogue* epilogue = nullptr);
+Defines defines(DType dtype, const Epilogue* epilogue = nullptr);
 
 /** Work items that keep every core busy to the end: a few times the number of cores, at most one a job. */
 std::int64_t items_for(const Device& device, std::int64_t jobs);

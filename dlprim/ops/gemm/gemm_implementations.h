@@ -4,7 +4,7 @@
 #include "dlprim/core/tensor.h"
 #include "dlprim/ops/gemm/product_join.h"
 #include "dlprim/ops/gemm/product_tile.h"
-#include "dlprim/ops/norm/norm_epilogue.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 #include "dlprim/runtime/implementation.h"
 
 namespace dlprim {
@@ -23,7 +23,7 @@ struct GemmProblem {
   int chain = 0;  // of gemm_products: as ProductTile::defines_in_chains; 0: what suits the depth
   // For gemm_cpu_tiles, where beta is 0: the bias has m numbers, and the work on a result follows it.
   bool bias_of_rows = false;
-  const NormEpilogue* epilogue = nullptr;
+  const Epilogue* epilogue = nullptr;
 
   double multiply_adds() const {
     return static_cast<double>(batches) * static_cast<double>(m) * static_cast<double>(n) *

@@ -110,7 +110,7 @@ struct GradientSumsProblem {
   BatchNormExtents e;
   const Tensor &x, &dy, &mean, &invstd;
   const Tensor* weight;
-  const NormEpilogueGradient& epilogue;
+  const EpilogueGradient& epilogue;
   const Tensor *dweight, *dbias;
   const Tensor& coefficients;
 
@@ -139,7 +139,7 @@ struct ForwardProblem {
   BatchNormExtents e;
   const Tensor &x, &mean, &invstd;
   const Tensor *weight, *bias;
-  const NormEpilogue& epilogue;
+  const Epilogue& epilogue;
   const Tensor& y;
 
   std::optional<ProblemKey> key() const {
@@ -364,8 +364,7 @@ void require_statistics(const char* op, const Tensor& x, const BatchNormExtents&
 }
 
 void require_forward(const char* op, const Tensor& x, const Tensor& mean, const Tensor& invstd,
-                     const Tensor* weight, const Tensor* bias, const Tensor& y,
-                     const NormEpilogue& epilogue) {
+                     const Tensor* weight, const Tensor* bias, const Tensor& y, const Epilogue& epilogue) {
   require_like(op, "the result", y, x.shape, x.dtype);
   for (const Tensor* t : {&mean, &invstd}) require_channels(op, "statistics", t, x);
   require_channels(op, "weight", weight, x);
@@ -374,7 +373,7 @@ void require_forward(const char* op, const Tensor& x, const Tensor& mean, const 
   require_epilogue(op, epilogue.activation, epilogue.addend);
 }
 
-void require_epilogue_gradient(const char* op, const NormEpilogueGradient& epilogue, const Tensor& x) {
+void require_epilogue_gradient(const char* op, const EpilogueGradient& epilogue, const Tensor& x) {
   require_epilogue(op, epilogue.activation, epilogue.y);
   require_channels(op, "bias", epilogue.bias, x);
   require_like(op, "the result", epilogue.y, x.shape, x.dtype);
@@ -427,8 +426,7 @@ void check_batch_norm(Queue& queue, const Tensor& x, const Tensor& mean, const T
 }
 
 void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
-                        const Tensor* weight, const Tensor* bias, const Tensor& y,
-                        const NormEpilogue& epilogue) {
+                        const Tensor* weight, const Tensor* bias, const Tensor& y, const Epilogue& epilogue) {
   ENTER(batch_norm_forward, queue, x, mean, invstd, weight, bias, y, epilogue);
   constexpr const char* op = "batch_norm";
   const BatchNormExtents e = extents_of(queue, op, x);
@@ -439,7 +437,7 @@ void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const
 
 void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
                                  double eps, const RunningStatistics& running, const Tensor& y,
-                                 const Tensor& mean, const Tensor& invstd, const NormEpilogue& epilogue) {
+                                 const Tensor& mean, const Tensor& invstd, const Epilogue& epilogue) {
   ENTER(batch_norm_training_forward, queue, x, weight, bias, eps, running, y, mean, invstd, epilogue);
   extents_of(queue, "batch_norm", x);
   require_forward("batch_norm", x, mean, invstd, weight, bias, y, epilogue);  // before statistics are written
@@ -449,7 +447,7 @@ void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* we
 
 void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean,
                          const Tensor& invstd, const Tensor* weight, bool training, const Tensor* dx,
-                         const Tensor* dweight, const Tensor* dbias, const NormEpilogueGradient& epilogue) {
+                         const Tensor* dweight, const Tensor* dbias, const EpilogueGradient& epilogue) {
   ENTER(batch_norm_backward, queue, dy, x, mean, invstd, weight, training, dx, dweight, dbias, epilogue);
   constexpr const char* op = "batch_norm backward";
   const BatchNormExtents e = extents_of(queue, op, x);

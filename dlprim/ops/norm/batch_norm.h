@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dlprim/core/fields.h"
-#include "dlprim/ops/norm/norm_epilogue.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -50,13 +50,13 @@ void check_batch_norm(Queue& queue, const Tensor& x, const Tensor& mean, const T
  * epilogue whose activation cannot be one. */
 void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
                         const Tensor* weight, const Tensor* bias, const Tensor& y,
-                        const NormEpilogue& epilogue = {});
+                        const Epilogue& epilogue = {});
 
 /** batch_norm_statistics, then batch_norm_forward: what training calls. Keep mean and invstd for
  * batch_norm_backward. */
 void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
                                  double eps, const RunningStatistics& running, const Tensor& y,
-                                 const Tensor& mean, const Tensor& invstd, const NormEpilogue& epilogue = {});
+                                 const Tensor& mean, const Tensor& invstd, const Epilogue& epilogue = {});
 
 /**
  * Gradients of batch_norm for the mean and invstd that the forward pass used. `training`: they are the
@@ -66,7 +66,6 @@ void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* we
  */
 void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean,
                          const Tensor& invstd, const Tensor* weight, bool training, const Tensor* dx,
-                         const Tensor* dweight, const Tensor* dbias,
-                         const NormEpilogueGradient& epilogue = {});
+                         const Tensor* dweight, const Tensor* dbias, const EpilogueGradient& epilogue = {});
 
 }  // namespace dlprim

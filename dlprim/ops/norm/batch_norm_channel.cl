@@ -2,7 +2,7 @@
 // REAL, LOAD, STORE (dtype_defines of x).
 //
 // ACTIVATION and ACTIVATION_GRADIENT, where they are defined: expressions of the pointwise table, over a, and over g, a
-// and y, that are computed on what is normalised before it is stored (norm_epilogue.h).
+// and y, that are computed on what is normalised before it is stored (pointwise/epilogue.h).
 #include "core/common.cl"
 #include "core/group.cl"
 #include "core/vectors.cl"

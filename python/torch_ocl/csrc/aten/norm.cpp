@@ -89,7 +89,7 @@ Tensors native_batch_norm_backward(const at::Tensor& grad, const at::Tensor& inp
   const at::Tensor db = wanted[2] ? at::empty({x.size(1)}, options) : at::Tensor();
   const auto w = Optional::to_read(as_statistics(weight, x));
   const dlprim::Tensor raw_dx = dx.defined() ? dlprim::batch_norm_items(raw(dx)) : dlprim::Tensor();
-  const auto backward = [&](const dlprim::Tensor& dy, const dlprim::NormEpilogueGradient& epilogue) {
+  const auto backward = [&](const dlprim::Tensor& dy, const dlprim::EpilogueGradient& epilogue) {
     dlprim::batch_norm_backward(queue, dy, raw_x, raw_to_read(mean), raw_to_read(invstd), w.get(), training,
                                 raw_dx.defined() ? &raw_dx : nullptr, Optional(dw).get(), Optional(db).get(),
                                 epilogue);

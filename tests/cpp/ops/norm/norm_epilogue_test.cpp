@@ -1,4 +1,4 @@
-#include "dlprim/ops/norm/norm_epilogue.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 
 #include <cmath>
 #include <cstring>
@@ -75,7 +75,7 @@ Results together(const Inputs& in, const PointwiseOp* activation, bool has_adden
   Results r(in.x.shape, has_addend);
   batch_norm_training_forward(queue(), in.x, &in.weight, &in.bias, eps, {}, r.y, r.mean, r.invstd,
                               {has_addend ? &in.addend : nullptr, activation});
-  NormEpilogueGradient epilogue{activation, &in.bias, nullptr, nullptr};
+  EpilogueGradient epilogue{activation, &in.bias, nullptr, nullptr};
   if (has_addend && activation) epilogue = {activation, &in.bias, &r.y, &r.daddend};
   if (has_addend && !activation) r.daddend = in.dy;
   batch_norm_backward(queue(), in.dy, in.x, r.mean, r.invstd, &in.weight, training, &r.dx, &r.dweight,
@@ -184,7 +184,7 @@ TEST(NormEpilogue, RowsThatCanFollow) {
 TEST(NormEpilogue, Errors) {
   const Inputs in = inputs_of({3, 4, 5}, 1);
   Results r(in.x.shape, true);
-  const auto forward = [&](const NormEpilogue& epilogue) {
+  const auto forward = [&](const Epilogue& epilogue) {
     batch_norm_forward(queue(), in.x, r.mean, r.invstd, nullptr, nullptr, r.y, epilogue);
   };
   expect_error<ValueError>([&] { forward({nullptr, &pointwise_op("gelu")}); },

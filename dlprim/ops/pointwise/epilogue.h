@@ -8,7 +8,7 @@ namespace dlprim {
 
 /** The work of kernels on a value before they store it: y = activation(value + addend). Norms' kernels do it
  * on normalised values, and those of convolutions and products on sums. */
-struct NormEpilogue {
+struct Epilogue {
   const Tensor* addend = nullptr;  // of the shape and dtype of the values
   const PointwiseOp* activation = nullptr;
   FIELDS(addend, activation)
@@ -18,7 +18,7 @@ struct NormEpilogue {
 
 /** What the gradient of an epilogue takes. Without an addend the activation's input is made again from x;
  * behind one its gradient is told by y. */
-struct NormEpilogueGradient {
+struct EpilogueGradient {
   const PointwiseOp* activation = nullptr;
   const Tensor* bias = nullptr;    // the norm's
   const Tensor* y = nullptr;       // the result, where there was an addend

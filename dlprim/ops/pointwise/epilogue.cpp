@@ -1,4 +1,4 @@
-#include "dlprim/ops/norm/norm_epilogue.h"
+#include "dlprim/ops/pointwise/epilogue.h"
 
 #include <algorithm>
 #include <cctype>
