@@ -17,7 +17,7 @@ ExportedProgram prepared(ExportedProgram program) {
   remove_dead_calls(program);
   fold_batch_norm(program);
   fold_constants(program);
-  split_pointwise(program);
+  split_calls(program);
   return program;
 }
 

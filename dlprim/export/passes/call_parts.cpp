@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "dlprim/export/primitive_table.h"
+#include "dlprim/ops/pointwise/table.h"
+#include "dlprim/runtime/allocator.h"
 
 namespace dlprim {
 
@@ -17,6 +19,34 @@ const Tensor& tensor_of(const ProgramCall& call, const char* name) {
 void set_tensor(ProgramCall& call, const char* name, const Tensor& tensor) {
   for (Argument& argument : call.arguments)
     if (argument.name == name) argument.value = tensor;
+}
+
+Tensor new_temporary(ExportedProgram& program, Device& device, const Dims& shape, DType dtype) {
+  ProgramBuffer buffer;
+  buffer.bytes = static_cast<std::size_t>(product(shape)) * size_of(dtype);
+  buffer.storage = std::make_shared<Storage>(device, buffer.bytes);
+  const Tensor made{buffer.storage, dtype, shape, contiguous_strides(shape), 0};
+  program.buffers.push_back(std::move(buffer));
+  return made;
+}
+
+ProgramCall pointwise_call(const PointwiseOp& op, const std::vector<Tensor>& inputs, const Tensor& result) {
+  std::vector<Argument> parameters, tensors;
+  for (const PointwiseParameter& parameter : op.parameters)
+    parameters.push_back({"", parameter.default_value});
+  DType compute = inputs.front().dtype;
+  for (const Tensor& input : inputs) {
+    tensors.push_back({"", input});
+    compute = promote_types(compute, input.dtype);
+  }
+  return {"pointwise",
+          {{"expression", full_name(forward_expression(op))},
+           {"compute", std::string(name(compute))},
+           {"inputs", tensors},
+           {"parameters", parameters},
+           {"outputs", std::vector<Argument>{{"", result}}}},
+          op.name,
+          {}};
 }
 
 bool may_wait(const std::vector<ProgramCall>& calls, std::size_t i) {

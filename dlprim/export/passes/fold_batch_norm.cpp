@@ -110,7 +110,7 @@ class BatchNormFolding {
   /** The calls of a norm's epilogue on what is normalised already. */
   void finish(const Epilogue& epilogue, Tensor x, const Tensor& y, const ProgramCall& norm) {
     const auto add = [&](const PointwiseOp& op, const std::vector<Tensor>& inputs) {
-      calls_.push_back(call_of(op, inputs, y));
+      calls_.push_back(pointwise_call(op, inputs, y));
       calls_.back().module = norm.module;
       x = y;
     };
@@ -118,32 +118,11 @@ class BatchNormFolding {
     if (epilogue.activation) add(*epilogue.activation, {x});
   }
 
-  static ProgramCall call_of(const PointwiseOp& op, const std::vector<Tensor>& inputs, const Tensor& result) {
-    std::vector<Argument> parameters, tensors;
-    for (const PointwiseParameter& parameter : op.parameters)
-      parameters.push_back({"", parameter.default_value});
-    for (const Tensor& input : inputs) tensors.push_back({"", input});
-    DType compute = inputs.front().dtype;
-    for (const Tensor& input : inputs) compute = promote_types(compute, input.dtype);
-    return {"pointwise",
-            {{"expression", full_name(forward_expression(op))},
-             {"compute", std::string(name(compute))},
-             {"inputs", tensors},
-             {"parameters", parameters},
-             {"outputs", std::vector<Argument>{{"", result}}}},
-            op.name,
-            {}};
-  }
-
-  /** A new buffer with the row's result, of the first input's shape. */
+  /** A new temporary with the row's result, of the first input's shape. */
   Tensor apply(const char* row, const std::vector<Tensor>& inputs, DType dtype) {
-    const Dims& shape = inputs.front().shape;
-    ProgramBuffer buffer;
-    buffer.bytes = static_cast<std::size_t>(product(shape)) * size_of(dtype);
-    buffer.storage = std::make_shared<Storage>(inputs.front().device(), buffer.bytes);
-    const Tensor result{buffer.storage, dtype, shape, contiguous_strides(shape), 0};
-    program_.buffers.push_back(std::move(buffer));
-    calls_.push_back(call_of(pointwise_op(row), inputs, result));
+    const Tensor& first = inputs.front();
+    const Tensor result = new_temporary(program_, first.device(), first.shape, dtype);
+    calls_.push_back(pointwise_call(pointwise_op(row), inputs, result));
     return result;
   }
 

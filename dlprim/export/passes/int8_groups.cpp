@@ -5,19 +5,12 @@
 #include <set>
 
 #include "dlprim/export/argument_reader.h"
+#include "dlprim/export/passes/call_parts.h"
 #include "dlprim/export/primitive_table.h"
 #include "dlprim/export/program_tensors.h"
 #include "dlprim/ops/int8/int8.h"
 
 namespace dlprim {
-
-const Tensor& tensor_argument(const ProgramCall& call, const char* name) {
-  static const Tensor none;
-  for (const Argument& argument : call.arguments)
-    if (argument.name == name)
-      if (const auto* tensor = std::get_if<Tensor>(&argument.value)) return *tensor;
-  return none;
-}
 
 namespace {
 
@@ -120,7 +113,7 @@ class Search {
 
   std::optional<Int8Group> group_of(std::size_t i) const {
     const ProgramCall& call = program_.calls[i];
-    const auto tensor = [&](const char* name) { return tensor_argument(call, name); };
+    const auto tensor = [&](const char* name) { return tensor_of(call, name); };
     const auto group = [&](Kind kind) { return Int8Group{kind, i, {i}, {tensor("x")}, {}, {}, tensor("y")}; };
     if (call.primitive == "conv2d_forward" || call.primitive == "linear_forward") {
       const Tensor weight = tensor("weight"), bias = tensor("bias");

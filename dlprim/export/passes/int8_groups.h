@@ -24,9 +24,6 @@ struct Int8Group {
   Tensor result;
 };
 
-/** The argument of that name where it is a tensor, else an undefined one. */
-const Tensor& tensor_argument(const ProgramCall& call, const char* name);
-
 /**
  * Convolutions and linear layers of constant weights, with a sum and an activation that follow, sums,
  * activations, pooling and concatenation. They read and give float32 tensors that are written once, as a

@@ -2,10 +2,10 @@
 
 #include "dlprim/core/arguments.h"
 #include "dlprim/core/error.h"
+#include "dlprim/export/passes/call_parts.h"
 #include "dlprim/export/passes/int8_groups.h"
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/ops/reduce/reduce.h"
-#include "dlprim/runtime/allocator.h"
 
 namespace dlprim {
 
@@ -13,11 +13,7 @@ std::size_t observe_activations(ExportedProgram& program) {
   require(!program.is_dynamic(), "observe_activations: a program of given shapes expected");
   const std::vector<Tensor> activations = int8_activations(int8_groups(program));
   const auto add_extreme = [&](const char* row, const Tensor& activation, const std::string& name) {
-    ProgramBuffer buffer;
-    buffer.bytes = size_of(DType::float32);
-    buffer.storage = std::make_shared<Storage>(activation.device(), buffer.bytes);
-    const Tensor result{buffer.storage, DType::float32, {}, {}, 0};
-    program.buffers.push_back(std::move(buffer));
+    const Tensor result = new_temporary(program, activation.device(), {}, DType::float32);
     const auto mask = static_cast<std::int64_t>((std::uint64_t{1} << activation.rank()) - 1);
     program.calls.push_back({"reduce",
                              {{"row", std::string(row)},

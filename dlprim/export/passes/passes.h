@@ -24,9 +24,9 @@ void remove_dead_calls(ExportedProgram& program);
  * backward: results that nobody else reads are no longer stored. */
 void fuse_pointwise(ExportedProgram& program);
 
-/** Makes a call of each step of chains, the opposite of fuse_pointwise: for passes that look for single
- * steps. */
-void split_pointwise(ExportedProgram& program);
+/** Makes calls of the steps of chains and of epilogues, the opposite of fuse_pointwise and join_epilogues,
+ * for passes that look for single steps. */
+void split_calls(ExportedProgram& program);
 
 /** Makes calls that read constants alone, and no random numbers, on the program's device, and keeps their
  * results as constants. */

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "dlprim/export/passes/call_parts.h"
 #include "dlprim/export/passes/int8_groups.h"
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/export/primitive_table.h"
@@ -100,20 +101,10 @@ class Quantization {
     for (const ProgramTensor& output : program_.outputs) floats_.insert(output.tensor.storage.get());
   }
 
-  /** A new buffer for a tensor of that shape. */
-  Tensor made(const Dims& shape, DType dtype, Device& device) {
-    ProgramBuffer buffer;
-    buffer.bytes = static_cast<std::size_t>(product(shape)) * size_of(dtype);
-    buffer.storage = std::make_shared<Storage>(device, buffer.bytes);
-    const Tensor result{buffer.storage, dtype, shape, contiguous_strides(shape), 0};
-    program_.buffers.push_back(std::move(buffer));
-    return result;
-  }
-
   template <class T>
   Tensor constant(const std::string& name, const Dims& shape, DType dtype, Device& device,
                   const std::vector<T>& elements) {
-    const Tensor result = made(shape, dtype, device);
+    const Tensor result = new_temporary(program_, device, shape, dtype);
     ProgramBuffer& buffer = program_.buffers.back();
     std::vector<char> contents(buffer.bytes);
     if (!contents.empty()) std::memcpy(contents.data(), elements.data(), contents.size());
@@ -165,7 +156,7 @@ class Quantization {
   Tensor stored(const Tensor& activation, const Dims& shape, const ProgramCall& reader) {
     const auto found = int8_.find(activation.storage.get());
     if (found != int8_.end()) return found->second.reshaped(shape);
-    const Tensor numbers = made(activation.shape, DType::int8, activation.device());
+    const Tensor numbers = new_temporary(program_, activation.device(), activation.shape, DType::int8);
     call("int8_quantize", {{"x", activation}, {"format", value_of(format(activation))}, {"y", numbers}},
          reader);
     int8_[activation.storage.get()] = numbers;
@@ -182,7 +173,7 @@ class Quantization {
       like.operation += ", " + calls[group.calls[i]].operation;
     const Tensor& x = group.inputs.front();
     const Int8Result result = result_of(format(group.result), group.activation);
-    const Tensor y = made(group.result.shape, DType::int8, group.result.device());
+    const Tensor y = new_temporary(program_, group.result.device(), group.result.shape, DType::int8);
     switch (group.kind) {
       case Kind::convolution:
       case Kind::linear:
@@ -217,9 +208,9 @@ class Quantization {
 
   void add_products(const Int8Group& group, const ProgramCall& core, const ProgramCall& like,
                     const Int8Result& result, const Tensor& y) {
-    const Tensor &x = tensor_argument(core, "x"), &bias = tensor_argument(core, "bias");
-    const Tensor& weight = tensor_argument(core, "weight");
-    const Dims shape = tensor_argument(core, "y").shape;
+    const Tensor &x = tensor_of(core, "x"), &bias = tensor_of(core, "bias");
+    const Tensor& weight = tensor_of(core, "weight");
+    const Dims shape = tensor_of(core, "y").shape;
     const bool is_linear = group.kind == Kind::linear;
     const std::int64_t out = weight.shape[0];
     const Dims rows_in{x.numel() / weight.size(-1), weight.size(-1)}, rows_out{y.numel() / out, out};
@@ -263,7 +254,7 @@ class Quantization {
     for (const Tensor& input : group.inputs) {
       Tensor part = stored(input, input.shape, like);
       if (!(format(input) == result.format)) {
-        const Tensor converted = made(input.shape, DType::int8, input.device());
+        const Tensor converted = new_temporary(program_, input.device(), input.shape, DType::int8);
         call("int8_add",
              {{"a", part},
               {"a_format", value_of(format(input))},

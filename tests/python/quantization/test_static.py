@@ -42,6 +42,18 @@ def primitives(program):
     return [primitive for primitive, _, _ in program.calls]
 
 
+def test_an_optimized_program_gives_the_same():
+    """Convolutions have taken their epilogues by then, and chains are one call each."""
+    program, x = small_program()
+    optimized = program.optimized()
+    assert "conv2d_epilogue_forward" in primitives(optimized)
+    runs = [ocl.runtime.prepare(quantize_static(p, [x]))(x) for p in (program, optimized)]
+    assert runs[0].tolist() == runs[1].tolist()
+    assert sorted(primitives(quantize_static(optimized, [x]))) == sorted(
+        primitives(quantize_static(program, [x]))
+    )
+
+
 def test_calls_of_int8():
     program, x = small_program()
     quantized = quantize_static(program, [x])

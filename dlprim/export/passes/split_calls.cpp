@@ -1,8 +1,10 @@
 #include "dlprim/core/error.h"
 #include "dlprim/export/argument_reader.h"
+#include "dlprim/export/passes/call_parts.h"
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/ops/pointwise/chain.h"
-#include "dlprim/runtime/allocator.h"
+#include "dlprim/ops/pointwise/epilogue.h"
+#include "dlprim/ops/pointwise/table.h"
 
 namespace dlprim {
 namespace {
@@ -16,18 +18,10 @@ std::vector<ProgramCall> steps_of(ExportedProgram& program, const ProgramCall& c
   const std::vector<Argument>& parameters = list_of(call.arguments.at(3).value);
   const auto outputs = read_argument<std::vector<Tensor>>(call.arguments.at(4).value, context);
   const Tensor& like = outputs.front();
-  const auto temporary = [&](DType dtype) {
-    ProgramBuffer buffer;
-    buffer.bytes = static_cast<std::size_t>(like.numel()) * size_of(dtype);
-    buffer.storage = std::make_shared<Storage>(like.device(), buffer.bytes);
-    const Tensor made{buffer.storage, dtype, like.shape, contiguous_strides(like.shape), 0};
-    program.buffers.push_back(std::move(buffer));
-    return made;
-  };
   const auto stored = [&](std::size_t result, DType dtype) {
     for (std::size_t i = 0; i < chain.outputs.size(); ++i)
       if (chain.outputs[i] == result) return outputs[i];
-    return temporary(dtype);
+    return new_temporary(program, like.device(), like.shape, dtype);
   };
 
   std::vector<ProgramCall> calls;
@@ -67,20 +61,45 @@ std::vector<ProgramCall> steps_of(ExportedProgram& program, const ProgramCall& c
   return calls;
 }
 
+/** The calls of a convolution and of its epilogue. */
+std::vector<ProgramCall> steps_of_epilogue(ExportedProgram& program, ProgramCall call) {
+  ArgumentContext context{[](const Tensor& tensor) { return tensor; },
+                          [](PhiloxState state) { return state; }};
+  const auto epilogue = read_argument<Epilogue>(call.arguments.back().value, context);
+  const Tensor y = tensor_of(call, "y");
+  const auto temporary = [&] { return new_temporary(program, y.device(), y.shape, y.dtype); };
+  call.primitive = "conv2d_forward";
+  call.arguments.pop_back();
+  const std::string module = call.module;
+  Tensor x = temporary();
+  set_tensor(call, "y", x);
+  std::vector<ProgramCall> calls{std::move(call)};
+  const auto add = [&](const PointwiseOp& op, const std::vector<Tensor>& inputs, const Tensor& result) {
+    calls.push_back(pointwise_call(op, inputs, result));
+    calls.back().module = module;
+    x = result;
+  };
+  if (epilogue.addend) add(pointwise_op("add"), {x, *epilogue.addend}, epilogue.activation ? temporary() : y);
+  if (epilogue.activation) add(*epilogue.activation, {x}, y);
+  return calls;
+}
+
 }  // namespace
 
-void split_pointwise(ExportedProgram& program) {
+void split_calls(ExportedProgram& program) {
   const std::string prefix = chain_prefix;
   std::vector<ProgramCall> calls;
   for (ProgramCall& call : program.calls) {
     const auto* expression =
         call.primitive == "pointwise" ? std::get_if<std::string>(&call.arguments.front().value) : nullptr;
-    if (!expression || expression->compare(0, prefix.size(), prefix) != 0 || !call.varying.empty()) {
-      calls.push_back(std::move(call));
-      continue;
-    }
-    for (ProgramCall& step : steps_of(program, call, parse_chain(expression->substr(prefix.size()))))
-      calls.push_back(std::move(step));
+    std::vector<ProgramCall> steps;
+    if (call.varying.empty() && expression && expression->compare(0, prefix.size(), prefix) == 0)
+      steps = steps_of(program, call, parse_chain(expression->substr(prefix.size())));
+    else if (call.varying.empty() && call.primitive == "conv2d_epilogue_forward")
+      steps = steps_of_epilogue(program, std::move(call));
+    else
+      steps.push_back(std::move(call));
+    for (ProgramCall& step : steps) calls.push_back(std::move(step));
   }
   program.calls = std::move(calls);
 }
