@@ -135,8 +135,8 @@ inline void pack_panel(__global const char *from, __global const int *places, co
   }
 }
 
-// Visits the pieces of a panel's places that lie in a row of the result: PIECE(at, to, count) are `count` neighbours
-// from place `at` of the panel on, which are elements from `to` on of the result's plane.
+// Visits the pieces of a panel's places that lie in a row of the result. PIECE(at, to, count) is for `count` neighbours:
+// they are places from `at` on of the panel, and elements from `to` on of the result's plane.
 #define FOR_PIECES(c, row_length, first, PIECE)                                              \
   for (int at_ = 0, h_ = (first) / (row_length), w_ = (first) - h_ * (row_length); at_ < INT8_PLACES && h_ < (c)->out_h; ++h_, w_ = 0) { \
     const int count_ = min(INT8_PLACES - at_, (c)->out_w - w_);                              \

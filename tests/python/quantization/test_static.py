@@ -195,7 +195,8 @@ def test_accuracy_on_mnist(name):
         optimizer.step()
     net.eval()
 
-    count, size = 2000, 100
+    size = 100
+    count = len(test_targets) // size * size
     program = ocl.export(net, (ocl.zeros(size, 1, 28, 28),))
     seen = [ocl.tensor(images[at : at + size]) for at in range(8000, 8400, size)]
     quantized = quantize_static(program, seen)
