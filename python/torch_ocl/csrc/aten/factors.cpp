@@ -1,6 +1,5 @@
 #include <ATen/CPUFunctions.h>
 #include <ATen/native/BatchLinearAlgebra.h>
-#include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/native/TensorIterator.h>
 #include <ATen/native/TransposeType.h>
 #include <torch/library.h>
@@ -126,24 +125,6 @@ at::Tensor cholesky_solve(const at::Tensor& b, const at::Tensor& factor, bool up
   return at::linalg_solve_triangular(lower.mT(), at::linalg_solve_triangular(lower, b, false), true);
 }
 
-/** The series of exp of matrices that are halved until it ends early, and then squared as often. */
-at::Tensor matrix_exp(const at::Tensor& a) {
-  at::native::squareCheckInputs(a, "linalg.matrix_exp");
-  at::native::checkFloatingOrComplex(a, "linalg.matrix_exp");
-  if (a.numel() == 0) return a.clone();
-  constexpr int terms = 18;
-  const double converges = a.scalar_type() == c10::kDouble ? 1.09 : 3.01;  // Bader, Blanes, Casas 2019
-  const at::Tensor norms = a.abs().sum(-2).amax(-1);
-  const at::Tensor halvings =
-      (norms / converges).log2().ceil().clamp_min(0).nan_to_num(0, 0).unsqueeze(-1).unsqueeze(-1);
-  const at::Tensor x = a * halvings.neg().exp2(), one = at::eye(a.size(-1), a.options());
-  at::Tensor y = one + x / terms;
-  for (int k = terms - 1; k > 0; --k) y = one + at::matmul(x, y) / k;
-  for (int i = 0, count = halvings.max().item<int>(); i < count; ++i)
-    y = at::where(halvings.gt(i), at::matmul(y, y), y);
-  return y;
-}
-
 template <class Argument>
 constexpr bool is_out = std::is_same_v<Argument, at::Tensor&>;
 
@@ -226,7 +207,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("ormqr", &at::cpu::ormqr);
   m.impl("ormqr.out", &Into<&at::cpu::ormqr_outf>::call);
   m.impl("linalg_qr.out", &Into<&at::cpu::linalg_qr_outf>::call);
-  m.impl("linalg_matrix_exp", &matrix_exp);
 }
 
 }  // namespace
