@@ -26,8 +26,9 @@
 
 // The host thread's error word: the first failing kernel leaves its code and the offending value.
 #define CHECK_ARGS __global ErrorWord *error_word, const int error_code
-#define FAIL(offending) \
-  if (atomic_cmpxchg((volatile __global int *)&error_word->code, 0, error_code) == 0) error_word->value = (long)(offending)
+#define FAIL(offending)                                                               \
+  if (atomic_cmpxchg((volatile __global int *)&error_word->code, 0, error_code) == 0) \
+  error_word->value = (long)(offending)
 
 // Reading and writing of each dtype's storage, in its compute type.
 #define LOAD_float32(p, i) ((p)[i])

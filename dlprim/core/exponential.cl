@@ -1,9 +1,10 @@
-// exp() of float and of vectors of it, for CPUs: OpenCL libraries compute it one element at a time (PoCL 5: silu at 1.5 GB/s), or in twice
-// the time (PoCL 3.1). The error is at most 1.2 units in the last place, whether MAD() fuses or not. N. Juffa's polynomial.
+// exp() of float and of vectors of it, for CPUs: OpenCL libraries compute it one element at a time (PoCL 5: silu at 1.5
+// GB/s), or in twice the time (PoCL 3.1). The error is at most 1.2 units in the last place, whether MAD() fuses or not.
+// N. Juffa's polynomial.
 #include "core/multiply_add.cl"
 
-// Below -104 it rounds to 0, above 89 it is infinite. 2^j comes in two factors: it may be less than the least normal number.
-// 1.5 * 2^23 is added so that a number's lowest bits are its integer.
+// Below -104 it rounds to 0, above 89 it is infinite. 2^j comes in two factors: it may be less than the least normal
+// number. 1.5 * 2^23 is added so that a number's lowest bits are its integer.
 #define DEFINE_EXP(V, I)                                                                   \
   static inline __attribute__((always_inline)) V V##_exp(V a) {                            \
     const V least = -104.0f, most = 89.0f, to_integer = 12582912.0f;                       \
@@ -22,8 +23,8 @@
 DEFINE_EXP(float, int)
 DEFINE_EXP(float16, int16)
 
-// The logistic function of `a`, a V, by exponentials EXP of it. No overflow on either side: they are only ever taken of negative
-// numbers.
+// The logistic function of `a`, a V, by exponentials EXP of it. No overflow on either side: they are only ever taken of
+// negative numbers.
 #if SHAPE_CPU
 #define SIGMOID_QUOTIENT(a, b) (a) / (b)  // of vectors of sixteen too
 #else

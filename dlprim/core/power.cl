@@ -16,10 +16,15 @@
 #define POWER_TO_INTEGER ((double)6755399441055744.0f)
 #define POWER_FROM_INTEGER ((double)4503599627370496.0f)
 
-// The biased exponent of the power of two that leaves `bits`, of a positive normal number, between sqrt(1/2) and sqrt(2).
+// The biased exponent of the power of two that leaves `bits`, of a positive normal number, between sqrt(1/2) and
+// sqrt(2).
 POWER_INLINED ulong power_exponent(ulong bits) { return (bits + 0x00095f619980c433UL) >> 52; }
-POWER_INLINED double power_mantissa(ulong bits, ulong exponent) { return as_double(bits - (exponent << 52) + 0x3ff0000000000000UL); }
-POWER_INLINED double power_number(ulong exponent) { return as_double(exponent | as_ulong(POWER_FROM_INTEGER)) - POWER_FROM_INTEGER; }
+POWER_INLINED double power_mantissa(ulong bits, ulong exponent) {
+  return as_double(bits - (exponent << 52) + 0x3ff0000000000000UL);
+}
+POWER_INLINED double power_number(ulong exponent) {
+  return as_double(exponent | as_ulong(POWER_FROM_INTEGER)) - POWER_FROM_INTEGER;
+}
 
 // The result's sign and NaN, which 2^(b log2 |a|) does not give. `product` is the exponent b log2 |a|.
 #define POWER_RESULT(REAL, a, b, product, magnitude)                                                             \

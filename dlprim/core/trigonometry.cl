@@ -1,8 +1,8 @@
-// float_sin, float_cos, float_tan, float_asin, float_acos, float_atan2, float_sinh, float_cosh and float_hypot for CPUs.
-// Their OpenCL libraries compute them one element at a time (PoCL 3.1: 20 to 40 ns an element where these take 1 to 4).
-// No branch: compilers turn a loop of them into vector instructions. They are computed in double. The error is at most
-// 0.501 units in the last place (of sinh and cosh 0.54), for every float, and zeros, infinities and NaN are C99's.
-// Where there is no double, and on GPUs, they are the library's. Include it after core/power.cl.
+// float_sin, float_cos, float_tan, float_asin, float_acos, float_atan2, float_sinh, float_cosh and float_hypot for
+// CPUs. Their OpenCL libraries compute them one element at a time (PoCL 3.1: 20 to 40 ns an element where these take 1
+// to 4). No branch: compilers turn a loop of them into vector instructions. They are computed in double. The error is
+// at most 0.501 units in the last place (of sinh and cosh 0.54), for every float, and zeros, infinities and NaN are
+// C99's. Where there is no double, and on GPUs, they are the library's. Include it after core/power.cl.
 
 #if (defined(__x86_64__) || defined(__aarch64__)) && defined(HAS_FP64)
 

@@ -1,4 +1,5 @@
-// Four neighbours, of which the first stands at a multiple of four elements in its buffer. Include it after core/common.cl.
+// Four neighbours, of which the first stands at a multiple of four elements in its buffer. Include it after
+// core/common.cl.
 //   REAL4                        four values of REAL
 //   LOAD4(p, i), STORE4(p, i, v)     p[4 * i] … p[4 * i + 3], in any floating storage, at once
 #define REAL4 JOIN(REAL, 4)

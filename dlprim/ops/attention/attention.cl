@@ -1,6 +1,6 @@
-// Softmax of attention scores [batch, queries, keys], in place: scaled, masked, and 0 where nothing is left to attend to.
-// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the scores).
-// Shape cpu: a work item takes a range of rows. Shape simt: a line of a work group takes a row.
+// Softmax of attention scores [batch, queries, keys], in place: scaled, masked, and 0 where nothing is left to attend
+// to. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the scores). Shape cpu: a work item takes a range of rows.
+// Shape simt: a line of a work group takes a row.
 #include "core/common.cl"
 #include "core/group.cl"
 #include "core/vectors.cl"
@@ -9,7 +9,8 @@
 #define CHAIN 256  // terms of one chain of additions
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
 
-// `keep`: 0 hides a key; `bias`: added to the scores. At most one is given. log_sums: nothing, or [batch, queries_of_item].
+// `keep`: 0 hides a key; `bias`: added to the scores. At most one is given. log_sums: nothing, or [batch,
+// queries_of_item].
 #define ROW_ARGS                                                                                        \
   BUFFER(STORAGE, scores), const AttentionExtents e, const REAL scale, BUFFER(const uchar, keep),       \
       BUFFER(const STORAGE, bias), const MaskStrides m, BUFFER(REAL, log_sums), const long queries_of_item

@@ -1,6 +1,6 @@
 // What kernels of attention that keep their scores in registers and local memory have in common (Dao et al.,
-// "FlashAttention", 2022; "FlashAttention-2", 2023): a work group takes a block of queries, or of keys, and walks through
-// those of the other kind.
+// "FlashAttention", 2022; "FlashAttention-2", 2023): a work group takes a block of queries, or of keys, and walks
+// through those of the other kind.
 #include "core/common.cl"
 #include "ops/attention/attention_shared.h"
 #include "ops/random/philox.cl"
@@ -15,13 +15,14 @@
 #define DO_NOT_UNROLL _Pragma("unroll 1")
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
 
-// `keep`: 0 hides a key; `bias`: added to the scores. At most one is given. scale: of scores; kept_scale: of what dropout
-// leaves. `not_finite`, of each block of FLASH_TILE own lines of an item of the batch: whether a result of its is not, which
-// products on tensor cores may make of what plain sums do not; the portable kernels do such blocks anew (FLASH_ONLY_MARKED).
-#define FLASH_ARGS                                                                                             \
+// `keep`: 0 hides a key; `bias`: added to the scores. At most one is given. scale: of scores; kept_scale: of what
+// dropout leaves. `not_finite`, of each block of FLASH_TILE own lines of an item of the batch: whether a result of its
+// is not, which products on tensor cores may make of what plain sums do not; the portable kernels do such blocks anew
+// (FLASH_ONLY_MARKED).
+#define FLASH_ARGS                                                                                                   \
   BUFFER(const STORAGE, query), BUFFER(const STORAGE, key), BUFFER(const STORAGE, value), BUFFER(const uchar, keep), \
-      BUFFER(const STORAGE, bias), BUFFER(int, not_finite), const FlashExtents e, const ulong seed, const ulong offset, const REAL scale, \
-      const REAL kept_scale
+      BUFFER(const STORAGE, bias), BUFFER(int, not_finite), const FlashExtents e, const ulong seed,                  \
+      const ulong offset, const REAL scale, const REAL kept_scale
 
 // This group's item of the batch and block. Late blocks of causal attention have most keys, so they begin.
 #define FLASH_BIND                                                                          \
@@ -79,7 +80,8 @@ inline REAL shift_of(const REAL top) { return top == -INFINITY ? (REAL)0 : top; 
 inline REAL divisor_of(const REAL sum) { return sum == 0 ? (REAL)1 : sum; }
 
 // The word drawn for an element of [batch, queries, keys], as dropout of the whole draws it (random.h).
-inline bool is_kept(const long batch, const int q, const int k, const FlashExtents e, const ulong seed, const ulong offset) {
+inline bool is_kept(const long batch, const int q, const int k, const FlashExtents e, const ulong seed,
+                    const ulong offset) {
   const ulong element = ((ulong)batch * e.queries + q) * e.keys + k;
   const uint4 words = random_words(seed, offset + element / (4 * RANDOM_RUN) * RANDOM_RUN + element % RANDOM_RUN);
   const int word = element / RANDOM_RUN % 4;

@@ -1,9 +1,8 @@
 // Attention in plain OpenCL C: a work group of FLASH_ITEMS items has FLASH_TILE queries and as many keys at a time; the
-// item (y, x) of 16 x 16 the scores of queries 4 y … and keys 4 x …, and results of rows 4 y … and columns 4 x … of each part of
-// FLASH_COLUMNS.
-// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the operands), FLASH_PARTS: parts of the columns of results;
-// FLASH_ONLY_MARKED: 1 for the groups that not_finite marks alone.
-// Every loop around a barrier runs at least once, and no branch has one: PoCL would double what follows for each.
+// item (y, x) of 16 x 16 the scores of queries 4 y … and keys 4 x …, and results of rows 4 y … and columns 4 x … of
+// each part of FLASH_COLUMNS. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the operands), FLASH_PARTS: parts of
+// the columns of results; FLASH_ONLY_MARKED: 1 for the groups that not_finite marks alone. Every loop around a barrier
+// runs at least once, and no branch has one: PoCL would double what follows for each.
 #include "ops/attention/flash.cl"
 
 #define REAL4 JOIN(REAL, 4)
@@ -54,7 +53,8 @@ inline Rows rows_from(const __global STORAGE *operand, const OperandStrides s, c
 }
 
 inline REAL element_or_0(const Rows rows, const int row, const int column) {
-  return row < rows.rows && column < rows.columns ? (REAL)LOAD(rows.first, row * rows.row + column * rows.column) : (REAL)0;
+  return row < rows.rows && column < rows.columns ? (REAL)LOAD(rows.first, row * rows.row + column * rows.column)
+                                                  : (REAL)0;
 }
 
 // The score of a product of a query and a key. Both passes round it alike, and fuse no difference with it: the largest
@@ -103,7 +103,8 @@ inline void add_weighted_rows(REAL4 *sums, __local const REAL *weights, __local 
 }
 
 // Bit 4 i + j: whether dropout keeps the weight of query q + i and key k + j.
-inline uint kept_ones(const long batch, const int q, const int k, const FlashExtents e, const ulong seed, const ulong offset) {
+inline uint kept_ones(const long batch, const int q, const int k, const FlashExtents e, const ulong seed,
+                      const ulong offset) {
   uint kept = 0;
   DO_NOT_UNROLL for (int n = 0; n < 16; ++n) kept |= (uint)is_kept(batch, q + n / 4, k + n % 4, e, seed, offset) << n;
   return kept;

@@ -1,15 +1,16 @@
 // Attention on NVIDIA's tensor cores (mma.sync, compute capability 8.0 and up). Each of four warps has 16 lines of the
-// group's own block (queries; of flash_backward_key keys), in registers; the group walks through blocks of FLASH_STEP lines of
-// the other kind in local memory. Scores never leave the registers: where a product gives a warp its results, lines
-// g = lane / 4 and g + 8, columns 2 t and 2 t + 1 of each 8 (t = lane % 4), the next product wants the same lines, and of
-// what it sums over the same columns of numbers of 16 bits, columns t and t + 4 of floats. Sums have no order, so columns 2 t and
-// 2 t + 1 stand for those in the weights, and likewise in what they are multiplied with (add_weighted_lines).
-// Lines lie in words of 32 bits: a float, or two numbers of 16 bits that follow each other along the columns.
-// Macros: STORAGE, REAL (float), NUMBERS_IN_WORD and for two of them NUMBERS (f16, bf16; ops/gemm/product_copies.cl);
-// FLASH_WIDTH: columns of operands, padded; FLASH_STEP; FLASH_OUTPUT, FLASH_BY_QUERY, FLASH_BY_KEY, FLASH_BY_VALUE: what is
-// made, by a kernel of each but of the last two by one; FLASH_VECTORS: whether lines are aligned vectors of four words;
-// FLASH_SHARES: warps that have the same own lines, each a share of their columns (wide ones need more registers than an item has);
-// TF32_PRODUCTS: 1, or 3 for float32 of words of one (ops/gemm/product_tensor.cl); FLASH_MARKS: whether to note in not_finite.
+// group's own block (queries; of flash_backward_key keys), in registers; the group walks through blocks of FLASH_STEP
+// lines of the other kind in local memory. Scores never leave the registers: where a product gives a warp its results,
+// lines g = lane / 4 and g + 8, columns 2 t and 2 t + 1 of each 8 (t = lane % 4), the next product wants the same
+// lines, and of what it sums over the same columns of numbers of 16 bits, columns t and t + 4 of floats. Sums have no
+// order, so columns 2 t and 2 t + 1 stand for those in the weights, and likewise in what they are multiplied with
+// (add_weighted_lines). Lines lie in words of 32 bits: a float, or two numbers of 16 bits that follow each other along
+// the columns. Macros: STORAGE, REAL (float), NUMBERS_IN_WORD and for two of them NUMBERS (f16, bf16;
+// ops/gemm/product_copies.cl); FLASH_WIDTH: columns of operands, padded; FLASH_STEP; FLASH_OUTPUT, FLASH_BY_QUERY,
+// FLASH_BY_KEY, FLASH_BY_VALUE: what is made, by a kernel of each but of the last two by one; FLASH_VECTORS: whether
+// lines are aligned vectors of four words; FLASH_SHARES: warps that have the same own lines, each a share of their
+// columns (wide ones need more registers than an item has); TF32_PRODUCTS: 1, or 3 for float32 of words of one
+// (ops/gemm/product_tensor.cl); FLASH_MARKS: whether to note in not_finite.
 #include "ops/attention/flash.cl"
 #include "ops/gemm/product_copies.cl"
 
@@ -34,7 +35,8 @@
 inline void multiply_fragments(float *d, const uint *a, const uint *b) {
   asm volatile(
 #if NUMBERS_IN_WORD == 2
-      "mma.sync.aligned.m16n8k16.row.col.f32." STRING(NUMBERS) "." STRING(NUMBERS) ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      "mma.sync.aligned.m16n8k16.row.col.f32." STRING(NUMBERS) "." STRING(
+          NUMBERS) ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 #else
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 #endif
@@ -95,7 +97,8 @@ typedef struct {
 #define COLUMN_STEP(from) (from).column
 #endif
 
-inline Lines lines_from(const __global STORAGE *operand, const OperandStrides s, const int first, const int all, const int columns) {
+inline Lines lines_from(const __global STORAGE *operand, const OperandStrides s, const int first, const int all,
+                        const int columns) {
   const Lines lines = {operand + first * s.row, s.row, s.column, all - first, columns};
   return lines;
 }
@@ -103,7 +106,8 @@ inline Lines lines_from(const __global STORAGE *operand, const OperandStrides s,
 #if FLASH_VECTORS || NUMBERS_IN_WORD == 1
 inline uint word_at(const Lines from, const int line, const int word) {
   const bool inside = line < from.count && word * NUMBERS_IN_WORD < from.columns;
-  return inside ? *(const __global uint *)(from.first + line * from.line + word * NUMBERS_IN_WORD * COLUMN_STEP(from)) : 0;
+  return inside ? *(const __global uint *)(from.first + line * from.line + word * NUMBERS_IN_WORD * COLUMN_STEP(from))
+                : 0;
 }
 #define COPY_WORD(to, from, line, word)                                                                  \
   {                                                                                                      \
@@ -152,13 +156,14 @@ inline void copy_lines(__local float *panel, const Lines from) {
 inline void load_own(uint (*own)[4], const Lines from) {
   FLASH_LANE;
   UNROLL for (int d = 0; d < DEPTHS; ++d) {
-    UNROLL for (int c = 0; c < 4; ++c) own[d][c] = word_at(from, warp * 16 + g + c % 2 * 8, share * SHARE_WORDS + d * 8 + t + c / 2 * 4);
+    UNROLL for (int c = 0; c < 4; ++c) own[d][c] =
+        word_at(from, warp * 16 + g + c % 2 * 8, share * SHARE_WORDS + d * 8 + t + c / 2 * 4);
     PREPARE(own[d], 4);
   }
 }
 
-// Four blocks of 8 lines of 4 words: of block i an item gets word t of line g, if its neighbours give where the lines begin,
-// item l of a warp line l % 8 of block l / 8. Across: of each number the eight in a column.
+// Four blocks of 8 lines of 4 words: of block i an item gets word t of line g, if its neighbours give where the lines
+// begin, item l of a warp line l % 8 of block l / 8. Across: of each number the eight in a column.
 #define ADDRESS(pointer) ((uint)(size_t)(pointer))
 inline void load_blocks(uint *to, const uint line) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -297,8 +302,10 @@ inline bool store_scaled(__global RESULT *result, float (*sums)[4], const float 
 #define MARK_UNLESS(are_finite, first, lines) (void)(are_finite)
 #endif
 
-// Bit 4 s + c: whether dropout keeps the weight of own line `own` + c / 2 * 8 and the step's line `other` + 8 s + c % 2.
-inline uint kept_ones(const long batch, const int own, const int other, const bool owns_keys, const FlashExtents e, const ulong seed, const ulong offset) {
+// Bit 4 s + c: whether dropout keeps the weight of own line `own` + c / 2 * 8 and the step's line `other` + 8 s + c
+// % 2.
+inline uint kept_ones(const long batch, const int own, const int other, const bool owns_keys, const FlashExtents e,
+                      const ulong seed, const ulong offset) {
   uint kept = 0;
   DO_NOT_UNROLL for (int n = 0; n < 4 * STEPS; ++n) {
     const int mine = own + n / 2 % 2 * 8, met = other + n / 4 * 8 + n % 2;
@@ -338,7 +345,8 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
 // Whether all of the step's keys, or queries, are met, if there is no mask.
 #define HAS_MASK (keep || bias)
 #define ALL_KEYS_MET (!HAS_MASK && first_key + STEP <= (e.is_causal ? min(e.keys, first + 1) : e.keys))
-#define ALL_QUERIES_MET (!HAS_MASK && first_query + STEP <= e.queries && !(e.is_causal && first_query < first + BLOCK - 1))
+#define ALL_QUERIES_MET \
+  (!HAS_MASK && first_query + STEP <= e.queries && !(e.is_causal && first_query < first + BLOCK - 1))
 // The own line that an item's score is of, and the step's.
 #define OWN(s, c) (line + (c) / 2 * 8)
 #define STEP_KEY(s, c) (first_key + (s) * 8 + 2 * t + (c) % 2)
@@ -351,8 +359,8 @@ inline float scaled(const float product, const float scale) {
   return score;
 }
 
-// In place of products of queries and keys, scores less SHIFT(s, c); -inf of what does not meet. Plain: all meet, or are
-// own lines beyond those that are there, which nobody looks at.
+// In place of products of queries and keys, scores less SHIFT(s, c); -inf of what does not meet. Plain: all meet, or
+// are own lines beyond those that are there, which nobody looks at.
 #define MAKE_SCORES(scores, q_of, k_of, plain, SHIFT)                                                     \
   if (plain) {                                                                                            \
     EACH_SCORE scores[s][c] = scaled(scores[s][c], scale) - SHIFT(s, c);                                  \
@@ -424,13 +432,14 @@ void flash_forward(FLASH_ARGS, BUFFER(RESULT, output), BUFFER(REAL, log_sums)) {
     if (log_sums_buffer && share == 0 && t == 0 && q < e.queries)
       log_sums_buffer[log_sums_start + batch * e.queries + q] = shift_of(tops[h]) + log(sum);
   }
-  MARK_UNLESS(store_scaled(output_buffer + output_start, results, 1, batch, first, e.queries, e.value_columns), first, e.queries);
+  MARK_UNLESS(store_scaled(output_buffer + output_start, results, 1, batch, first, e.queries, e.value_columns), first,
+              e.queries);
 }
 
 #endif
 
-// The weights that dropout left, in place of products of queries and keys, and the gradients by those products in place of
-// products of the output's gradients and values. SHIFT(s, c), DOT(s, c): log_sums and dots of the query.
+// The weights that dropout left, in place of products of queries and keys, and the gradients by those products in place
+// of products of the output's gradients and values. SHIFT(s, c), DOT(s, c): log_sums and dots of the query.
 #define MAKE_WEIGHTS(weights, by_scores, q_of, k_of, plain, owns_keys, SHIFT, DOT)                      \
   {                                                                                                     \
     MAKE_SCORES(weights, q_of, k_of, plain, SHIFT);                                                     \
@@ -485,7 +494,8 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
     MAKE_WEIGHTS(weights, by_scores, OWN, STEP_KEY, ALL_KEYS_MET, false, SHIFT, DOT);
     add_weighted_lines(results, by_scores, FIRST_PANEL(step));
   }
-  MARK_UNLESS(store_scaled(by_query_buffer + by_query_start, results, scale, batch, first, e.queries, e.columns), first, e.queries);
+  MARK_UNLESS(store_scaled(by_query_buffer + by_query_start, results, scale, batch, first, e.queries, e.columns), first,
+              e.queries);
 }
 
 #endif

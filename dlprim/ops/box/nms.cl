@@ -1,7 +1,7 @@
-// Non-maximum suppression. Boxes stand in the order of their scores; row i of `marks` says in words of NMS_WORD bits which of
-// the later boxes overlap with box i by more than the threshold. Rows are made a stretch at a time, and a single work group
-// then walks them in order and keeps what no kept box has marked.
-// Macros: STORAGE, REAL, LOAD (dtype_defines).
+// Non-maximum suppression. Boxes stand in the order of their scores; row i of `marks` says in words of NMS_WORD bits
+// which of the later boxes overlap with box i by more than the threshold. Rows are made a stretch at a time, and a
+// single work group then walks them in order and keeps what no kept box has marked. Macros: STORAGE, REAL, LOAD
+// (dtype_defines).
 #include "core/common.cl"
 #include "ops/box/box_shared.h"
 #include "ops/sort/work.cl"

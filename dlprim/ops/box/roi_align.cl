@@ -1,6 +1,6 @@
-// Means over regions of planes, and their gradient. A region is cut into bins, a bin into sampling points, and a point reads
-// the four elements around it: a weight along height times one along width.
-// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines).
+// Means over regions of planes, and their gradient. A region is cut into bins, a bin into sampling points, and a point
+// reads the four elements around it: a weight along height times one along width. Macros: STORAGE, REAL, LOAD, STORE
+// (dtype_defines).
 #include "core/common.cl"
 #include "ops/box/box_shared.h"
 #include "ops/sort/work.cl"
@@ -102,7 +102,8 @@ __kernel void roi_align(BUFFER(const STORAGE, x), BUFFER(const STORAGE, rois), B
     for (int i = rows.first; i < rows.end; ++i) {
       const tap_t at_h = tap_at(position(&h, bin_h, i), p.size[HEIGHT]);
       if (!at_h.is_inside) continue;
-      const __global STORAGE *low = from + (long)at_h.low * p.size[WIDTH], *high = from + (long)at_h.high * p.size[WIDTH];
+      const __global STORAGE *low = from + (long)at_h.low * p.size[WIDTH],
+                             *high = from + (long)at_h.high * p.size[WIDTH];
       for (int j = columns.first; j < columns.end; ++j) {
         const tap_t at_w = tap_at(position(&w, bin_w, j), p.size[WIDTH]);
         if (at_w.is_inside) sum += (1 - at_h.weight) * row_value(low, &at_w) + at_h.weight * row_value(high, &at_w);
@@ -114,8 +115,8 @@ __kernel void roi_align(BUFFER(const STORAGE, x), BUFFER(const STORAGE, rois), B
 
 #if SHAPE_CPU
 
-// A work item takes whole planes of dx, and adds to them region by region: sums [images * channels, size] of the compute
-// type.
+// A work item takes whole planes of dx, and adds to them region by region: sums [images * channels, size] of the
+// compute type.
 __kernel void roi_align_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, rois), BUFFER(REAL, sums),
                                  const long planes, const long regions, const KernelRegions given) {
   BIND(const STORAGE, dy);
@@ -169,8 +170,8 @@ inline REAL weight_of(const tap_t *tap, int at) {
   return (tap->low == at ? 1 - tap->weight : 0) + (tap->high == at ? tap->weight : 0);
 }
 
-// A work item takes an element of ROI_CHANNELS planes, and looks which points of which regions read it: the same for all of
-// them. dx [images, channels, size]; `parts`: images * groups of channels * elements of a plane.
+// A work item takes an element of ROI_CHANNELS planes, and looks which points of which regions read it: the same for
+// all of them. dx [images, channels, size]; `parts`: images * groups of channels * elements of a plane.
 __kernel void roi_align_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, rois), BUFFER(STORAGE, dx),
                                  const long parts, const long regions, const KernelRegions given) {
   BIND(const STORAGE, dy);

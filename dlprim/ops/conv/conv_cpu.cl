@@ -11,6 +11,6 @@
 inline long tap_offset(const Stencil *s, const int tap_h, const int tap_w) {
   const int h = tap_h * (int)s->step_h, w = tap_w * (int)s->step_w;
   const int stride_h = s->stride_h, stride_w = s->stride_w;
-  return (REMAINDER(h, stride_h) * s->phases_w + REMAINDER(w, stride_w)) * s->phase_size + (h / stride_h) * s->row_length +
-         w / stride_w;
+  return (REMAINDER(h, stride_h) * s->phases_w + REMAINDER(w, stride_w)) * s->phase_size +
+         (h / stride_h) * s->row_length + w / stride_w;
 }

@@ -1,6 +1,6 @@
 // Convolutions of groups too narrow for a register tile (depthwise), on a CPU: vectors run along an output row, and
-// every tap is one multiply-add. An item lays planes out in its scratch, which stays in its core's caches, just before it walks
-// over them: vectors run over the rows' ends. (Laid out by a launch before, they left the caches twice.)
+// every tap is one multiply-add. An item lays planes out in its scratch, which stays in its core's caches, just before
+// it walks over them: vectors run over the rows' ends. (Laid out by a launch before, they left the caches twice.)
 #include "ops/conv/conv_cpu.cl"
 #include "ops/conv/conv_phased_planes_cpu.cl"
 #include "ops/gemm/epilogue_cpu.cl"
@@ -14,7 +14,8 @@ typedef struct {
   long offset, place;
 } Term;
 
-// Stores a vector of results, activated; what runs over the row's end is overwritten by the next row, and must stay in the plane.
+// Stores a vector of results, activated; what runs over the row's end is overwritten by the next row, and must stay in
+// the plane.
 INLINE void store_row(const VEC result, __global STORAGE *out, const long y_column, const int count,
                       const bool whole) {
   const VEC sum = activated(result);
@@ -35,34 +36,34 @@ inline bool has_plain_window(const Stencil *s) {
          (s->taps_h == 3 || s->taps_h == 5 || s->taps_h == 7);
 }
 
-// A plane of results of one plane of x, whose windows are HEIGHT rows high: ROWS below each other read each vector of x once. Blocks at
-// the end of the plane, and of its rows, overlap those before. (No restrict, as in lay_out_row.)
-#define DEFINE_WINDOW_PLANE(HEIGHT)                                                                                     \
-  inline void window_plane_##HEIGHT(const Stencil *s, __global const REAL *x, const Term *terms, const VEC shift,       \
-                                    __global STORAGE *y) {                                                              \
-    const int out_h = s->out_h, out_w = s->out_w, row_length = s->row_length, taps_w = s->taps_w;                       \
-    const long plane = (long)out_h * out_w, next = s->y_channel;                                                        \
-    for (int block = 0; block < out_h; block += ROWS)                                                                   \
-      for (int column = 0; column < out_w; column += LANES) {                                                           \
-        const int h = min(block, out_h - ROWS), w = out_w < LANES ? 0 : min(column, out_w - LANES);                     \
-        __global const REAL *from = x + (long)h * row_length + w;                                                       \
-        VEC sums[ROWS];                                                                                                 \
-        _Pragma("unroll") for (int r = 0; r < ROWS; ++r) sums[r] = shift;                                               \
-        for (int tw = 0; tw < taps_w; ++tw) {                                                                           \
-          VEC weight[HEIGHT];                                                                                           \
-          _Pragma("unroll") for (int th = 0; th < HEIGHT; ++th) weight[th] = (VEC)(terms[th * taps_w + tw].weight);     \
-          _Pragma("unroll") for (int i = 0; i < ROWS + HEIGHT - 1; ++i) {                                               \
-            const VEC v = VLOAD(0, from + i * row_length + tw);                                                         \
-            _Pragma("unroll") for (int r = 0; r < ROWS; ++r)                                                            \
-              if (i - r >= 0 && i - r < HEIGHT) sums[r] = MAD(weight[i - r], v, sums[r]);                               \
-          }                                                                                                             \
-        }                                                                                                               \
-        __global STORAGE *to = y + (long)h * out_w + w;                                                                 \
-        _Pragma("unroll") for (int r = 0; r < ROWS; ++r) {                                                              \
-          PREFETCH_FOR_WRITE(to + r * out_w + next);                                                                    \
-          store_row(sums[r], to + r * out_w, 1, min(out_w, LANES), (long)(h + r) * out_w + w + LANES <= plane);         \
-        }                                                                                                               \
-      }                                                                                                                 \
+// A plane of results of one plane of x, whose windows are HEIGHT rows high: ROWS below each other read each vector of x
+// once. Blocks at the end of the plane, and of its rows, overlap those before. (No restrict, as in lay_out_row.)
+#define DEFINE_WINDOW_PLANE(HEIGHT)                                                                                 \
+  inline void window_plane_##HEIGHT(const Stencil *s, __global const REAL *x, const Term *terms, const VEC shift,   \
+                                    __global STORAGE *y) {                                                          \
+    const int out_h = s->out_h, out_w = s->out_w, row_length = s->row_length, taps_w = s->taps_w;                   \
+    const long plane = (long)out_h * out_w, next = s->y_channel;                                                    \
+    for (int block = 0; block < out_h; block += ROWS)                                                               \
+      for (int column = 0; column < out_w; column += LANES) {                                                       \
+        const int h = min(block, out_h - ROWS), w = out_w < LANES ? 0 : min(column, out_w - LANES);                 \
+        __global const REAL *from = x + (long)h * row_length + w;                                                   \
+        VEC sums[ROWS];                                                                                             \
+        _Pragma("unroll") for (int r = 0; r < ROWS; ++r) sums[r] = shift;                                           \
+        for (int tw = 0; tw < taps_w; ++tw) {                                                                       \
+          VEC weight[HEIGHT];                                                                                       \
+          _Pragma("unroll") for (int th = 0; th < HEIGHT; ++th) weight[th] = (VEC)(terms[th * taps_w + tw].weight); \
+          _Pragma("unroll") for (int i = 0; i < ROWS + HEIGHT - 1; ++i) {                                           \
+            const VEC v = VLOAD(0, from + i * row_length + tw);                                                     \
+            _Pragma("unroll") for (int r = 0; r < ROWS; ++r) if (i - r >= 0 && i - r < HEIGHT) sums[r] =            \
+                MAD(weight[i - r], v, sums[r]);                                                                     \
+          }                                                                                                         \
+        }                                                                                                           \
+        __global STORAGE *to = y + (long)h * out_w + w;                                                             \
+        _Pragma("unroll") for (int r = 0; r < ROWS; ++r) {                                                          \
+          PREFETCH_FOR_WRITE(to + r * out_w + next);                                                                \
+          store_row(sums[r], to + r * out_w, 1, min(out_w, LANES), (long)(h + r) * out_w + w + LANES <= plane);     \
+        }                                                                                                           \
+      }                                                                                                             \
   }
 DEFINE_WINDOW_PLANE(3)
 DEFINE_WINDOW_PLANE(5)
@@ -134,7 +135,8 @@ __kernel void conv_direct(BUFFER(const STORAGE, weights), BUFFER(const STORAGE, 
   long laid_out = -1;
   Term terms[CONV_MAX_TERMS];
   if (count <= CONV_MAX_TERMS) find_terms(&s, 0, count, w_channel, w_tap_h, w_tap_w, terms);
-  const bool is_plain = has_plain_window(&s) && s.channels == 1 && count <= CONV_MAX_TERMS && s.y_column == 1 && s.y_row == s.out_w;
+  const bool is_plain =
+      has_plain_window(&s) && s.channels == 1 && count <= CONV_MAX_TERMS && s.y_column == 1 && s.y_row == s.out_w;
   const long planes = s.images * s.groups * s.rows, end = first_job(planes, get_group_id(0) + 1, get_num_groups(0));
   for (long plane = first_job(planes, get_group_id(0), get_num_groups(0)); plane < end; ++plane) {
     const long row = REMAINDER(plane, s.rows), all_groups = plane / s.rows;
@@ -142,8 +144,8 @@ __kernel void conv_direct(BUFFER(const STORAGE, weights), BUFFER(const STORAGE, 
     const long channel = group * s.rows + row;
     __global const STORAGE *w = weights_buffer + weights_start + w_base + group * w_group + row * w_row;
     if (all_groups != laid_out)
-      lay_out_planes(&shape, x, all_groups * s.channels, (all_groups + 1) * s.channels, s.images * s.groups * s.channels, true,
-                     planes_of_group);
+      lay_out_planes(&shape, x, all_groups * s.channels, (all_groups + 1) * s.channels,
+                     s.images * s.groups * s.channels, true, planes_of_group);
     laid_out = all_groups;
     __global STORAGE *y = y_buffer + y_start + s.y_base + image * s.y_image + channel * s.y_channel;
     VEC shift = (VEC)(has_bias ? LOAD(bias_buffer, bias_start + channel) : (REAL)0);
@@ -166,7 +168,8 @@ __kernel void conv_direct(BUFFER(const STORAGE, weights), BUFFER(const STORAGE, 
 }
 
 // `count` gradients as a vector filled up with zeros; a whole vector may be read where `readable`.
-inline VEC load_gradients(__global const STORAGE *restrict from, const int count, const bool readable, const MASK keep) {
+inline VEC load_gradients(__global const STORAGE *restrict from, const int count, const bool readable,
+                          const MASK keep) {
 #if DIRECT
   if (readable) return select((VEC)(0), VLOAD(0, from), keep);
 #endif
@@ -175,56 +178,60 @@ inline VEC load_gradients(__global const STORAGE *restrict from, const int count
   return VLOAD(0, values);
 }
 
-// Products of COUNT rows of gradients, from row h on, with the part of a window that is HEIGHT rows high that `tw` says: each vector
-// of x is read once for all of them. Lanes behind a row are left out: they meet pixels of others, which may be infinite.
-#define ADD_GRADIENT_ROWS(COUNT, HEIGHT, COLUMNS)                                                                        \
-  for (int w = 0; w < out_w; w += LANES) {                                                                               \
-    const MASK keep = w + LANES >= out_w ? keep_tail : (MASK)(-1);                                                       \
-    VEC gradients[COUNT];                                                                                                \
-    _Pragma("unroll") for (int r = 0; r < COUNT; ++r) {                                                                  \
-      const long at = (long)(h + r) * out_w + w;                                                                         \
-      gradients[r] = load_gradients(dy + at, out_w - w, at + LANES <= left, keep);                                       \
-    }                                                                                                                    \
-    __global const REAL *from = x + (long)h * row_length + w;                                                            \
-    _Pragma("unroll") for (int i = 0; i < COUNT + HEIGHT - 1; ++i)                                                       \
-      _Pragma("unroll") for (int c = 0; c < COLUMNS; ++c) {                                                              \
-        const VEC v = select((VEC)(0), VLOAD(0, from + i * row_length + tw[c]), keep);                                   \
-        _Pragma("unroll") for (int r = 0; r < COUNT; ++r)                                                                \
-          if (i - r >= 0 && i - r < HEIGHT) sums[i - r][c] = MAD(gradients[r], v, sums[i - r][c]);                       \
-      }                                                                                                                  \
+// Products of COUNT rows of gradients, from row h on, with the part of a window that is HEIGHT rows high that `tw`
+// says: each vector of x is read once for all of them. Lanes behind a row are left out: they meet pixels of others,
+// which may be infinite.
+#define ADD_GRADIENT_ROWS(COUNT, HEIGHT, COLUMNS)                                                          \
+  for (int w = 0; w < out_w; w += LANES) {                                                                 \
+    const MASK keep = w + LANES >= out_w ? keep_tail : (MASK)(-1);                                         \
+    VEC gradients[COUNT];                                                                                  \
+    _Pragma("unroll") for (int r = 0; r < COUNT; ++r) {                                                    \
+      const long at = (long)(h + r) * out_w + w;                                                           \
+      gradients[r] = load_gradients(dy + at, out_w - w, at + LANES <= left, keep);                         \
+    }                                                                                                      \
+    __global const REAL *from = x + (long)h * row_length + w;                                              \
+    _Pragma("unroll") for (int i = 0; i < COUNT + HEIGHT - 1; ++i)                                         \
+        _Pragma("unroll") for (int c = 0; c < COLUMNS; ++c) {                                              \
+      const VEC v = select((VEC)(0), VLOAD(0, from + i * row_length + tw[c]), keep);                       \
+      _Pragma("unroll") for (int r = 0; r < COUNT; ++r) if (i - r >= 0 && i - r < HEIGHT) sums[i - r][c] = \
+          MAD(gradients[r], v, sums[i - r][c]);                                                            \
+    }                                                                                                      \
   }
 
-// Adds a plane's gradients to the totals of a window, COLUMNS of its taps at a time. `left`: gradients from `dy` on to the end of
-// the tensor.
-#define DEFINE_GRADIENT_PLANE(HEIGHT, COLUMNS)                                                                           \
-  inline void gradient_plane_##HEIGHT(const Stencil *s, __global const STORAGE *dy, const long left,                     \
-                                      __global const REAL *x, const MASK keep_tail, __global REAL *totals) {    \
-    const int out_h = s->out_h, out_w = s->out_w, row_length = s->row_length, taps_w = s->taps_w;                        \
-    for (int column = 0; column < taps_w; column += COLUMNS) {                                                           \
-      VEC sums[HEIGHT][COLUMNS];                                                                                         \
-      int tw[COLUMNS];                                                                                                   \
-      _Pragma("unroll") for (int c = 0; c < COLUMNS; ++c) {                                                              \
-        tw[c] = min(column + c, taps_w - 1);                                                                             \
-        _Pragma("unroll") for (int th = 0; th < HEIGHT; ++th) sums[th][c] = (VEC)(0);                                    \
-      }                                                                                                                  \
-      int h = 0;                                                                                                         \
-      for (; h + ROWS <= out_h; h += ROWS) ADD_GRADIENT_ROWS(ROWS, HEIGHT, COLUMNS)                                      \
-      for (; h < out_h; ++h) ADD_GRADIENT_ROWS(1, HEIGHT, COLUMNS)                                                       \
-      for (int c = 0; c < min(COLUMNS, taps_w - column); ++c)                                                            \
-        for (int th = 0; th < HEIGHT; ++th) {                                                                            \
-          const int t = th * taps_w + column + c;                                                                        \
-          VSTORE(VLOAD(t, totals) + sums[th][c], t, totals);                                                             \
-        }                                                                                                                \
-    }                                                                                                                    \
+// Adds a plane's gradients to the totals of a window, COLUMNS of its taps at a time. `left`: gradients from `dy` on to
+// the end of the tensor.
+#define DEFINE_GRADIENT_PLANE(HEIGHT, COLUMNS)                                                               \
+  inline void gradient_plane_##HEIGHT(const Stencil *s, __global const STORAGE *dy, const long left,         \
+                                      __global const REAL *x, const MASK keep_tail, __global REAL *totals) { \
+    const int out_h = s->out_h, out_w = s->out_w, row_length = s->row_length, taps_w = s->taps_w;            \
+    for (int column = 0; column < taps_w; column += COLUMNS) {                                               \
+      VEC sums[HEIGHT][COLUMNS];                                                                             \
+      int tw[COLUMNS];                                                                                       \
+      _Pragma("unroll") for (int c = 0; c < COLUMNS; ++c) {                                                  \
+        tw[c] = min(column + c, taps_w - 1);                                                                 \
+        _Pragma("unroll") for (int th = 0; th < HEIGHT; ++th) sums[th][c] = (VEC)(0);                        \
+      }                                                                                                      \
+      int h = 0;                                                                                             \
+      for (; h + ROWS <= out_h; h += ROWS) ADD_GRADIENT_ROWS(ROWS, HEIGHT, COLUMNS)                          \
+      for (; h < out_h; ++h) ADD_GRADIENT_ROWS(1, HEIGHT, COLUMNS)                                           \
+      for (int c = 0; c < min(COLUMNS, taps_w - column); ++c)                                                \
+        for (int th = 0; th < HEIGHT; ++th) {                                                                \
+          const int t = th * taps_w + column + c;                                                            \
+          VSTORE(VLOAD(t, totals) + sums[th][c], t, totals);                                                 \
+        }                                                                                                    \
+    }                                                                                                        \
   }
 DEFINE_GRADIENT_PLANE(3, 3)
 DEFINE_GRADIENT_PLANE(5, 5)
 DEFINE_GRADIENT_PLANE(7, 1)
 
-// dw, one item a stretch of filter planes (output channel, channel), whose sums are in its scratch, then a phased plane.
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void weight_direct(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(STORAGE, dw), BUFFER(REAL, scratch),
-                            const Stencil stencil, const Phases phases, const long slice) {
+// dw, one item a stretch of filter planes (output channel, channel), whose sums are in its scratch, then a phased
+// plane.
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void weight_direct(BUFFER(const STORAGE, dy),
+                                                                           BUFFER(const STORAGE, x),
+                                                                           BUFFER(STORAGE, dw), BUFFER(REAL, scratch),
+                                                                           const Stencil stencil, const Phases phases,
+                                                                           const long slice) {
   BIND(const STORAGE, x);
   const Stencil s = stencil;
   const Phases shape = phases;
@@ -270,7 +277,8 @@ __kernel void weight_direct(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x),
             const long at = start + (long)h * out_w + w;
             const bool last = w + LANES >= out_w;
             const MASK keep = last ? keep_tail : keep_all;
-            const VEC gradient = load_gradients(dy_buffer + dy_start + at, out_w - w, at + LANES <= all_gradients, keep);
+            const VEC gradient =
+                load_gradients(dy_buffer + dy_start + at, out_w - w, at + LANES <= all_gradients, keep);
             // Lanes behind the row meet pixels of others: 0 times infinity would count.
 #pragma unroll
             for (int t = 0; t < TAPS; ++t)

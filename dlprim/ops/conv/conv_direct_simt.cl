@@ -62,8 +62,8 @@ __kernel void direct_backward_data(BUFFER(const STORAGE, dy), BUFFER(const STORA
   STORE(dx_buffer, dx_start + at, sum);
 }
 
-// partials [part][filter][tap]: a part is a stretch of the pixels of all images. A work group sums CONV_WEIGHT_TAPS taps of
-// one filter at once, which share each dy and lie side by side in x.
+// partials [part][filter][tap]: a part is a stretch of the pixels of all images. A work group sums CONV_WEIGHT_TAPS
+// taps of one filter at once, which share each dy and lie side by side in x.
 __attribute__((reqd_work_group_size(CONV_WEIGHT_ITEMS, 1, 1)))
 __kernel void direct_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(REAL, partials),
                             const ConvShape s, const int parts) {

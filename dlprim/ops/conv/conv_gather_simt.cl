@@ -1,9 +1,9 @@
 // A convolution and its gradient by the input on a GPU: products of packed filters and a right operand that is gathered
-// where it lies, 0 outside. The depth runs over the channels, TILE_DEPTH at a time, and, within those, over the taps, which
-// meet nearly the same elements: they come from the cache nearest to the unit. With FLAT, for few channels, it runs
-// over channels and taps at once, and looks up where each element lies. With CHANNELS_LAST the source was packed before
-// (operand_pack_simt.cl): [images][groups][source_h][source_w][PIXEL_WORDS], with the zeros around it, so that taps meet vectors
-// of channels, all of them inside. The depth is counted in words of panels.
+// where it lies, 0 outside. The depth runs over the channels, TILE_DEPTH at a time, and, within those, over the taps,
+// which meet nearly the same elements: they come from the cache nearest to the unit. With FLAT, for few channels, it
+// runs over channels and taps at once, and looks up where each element lies. With CHANNELS_LAST the source was packed
+// before (operand_pack_simt.cl): [images][groups][source_h][source_w][PIXEL_WORDS], with the zeros around it, so that
+// taps meet vectors of channels, all of them inside. The depth is counted in words of panels.
 #ifndef CHANNELS_LAST
 #define CHANNELS_LAST 0
 #endif
@@ -13,7 +13,9 @@
 #endif
 #include "ops/conv/conv_packed_simt.cl"
 
-inline int tap_at(const int start, const int phase, const int tap, const int step) { return start + phase + tap * step; }
+inline int tap_at(const int start, const int phase, const int tap, const int step) {
+  return start + phase + tap * step;
+}
 
 #define FLAT_LOOKUP (FLAT && !CHANNELS_LAST)
 // CHANNELS_LAST: of a pixel, its channels and what pads them; FLAT: a tap's part of the depth.
@@ -28,8 +30,10 @@ typedef struct {
 
 inline FlatElement flat_element(const ConvGather s, const int k) {
   const int taps = s.taps_h * s.taps_w, channel = k / taps, tap = REMAINDER(k, taps);
-  const int dh = tap_at(s.start_h, 0, tap / s.taps_w, s.tap_h), dw = tap_at(s.start_w, 0, REMAINDER(tap, s.taps_w), s.tap_w);
-  const FlatElement element = {((long)channel * s.source_h + dh) * s.source_w + dw, k < s.channels * taps ? dh : OUTSIDE, dw};
+  const int dh = tap_at(s.start_h, 0, tap / s.taps_w, s.tap_h),
+            dw = tap_at(s.start_w, 0, REMAINDER(tap, s.taps_w), s.tap_w);
+  const FlatElement element = {((long)channel * s.source_h + dh) * s.source_w + dw,
+                               k < s.channels * taps ? dh : OUTSIDE, dw};
   return element;
 }
 
@@ -40,7 +44,8 @@ typedef struct {
 
 inline PackedPlace packed_place(const ConvGather s, const int panel, const int place) {
   const int steps = s.padded_depth / TILE_DEPTH, block_of_group = panel / steps, blocks = s.padded_rows / TILE_ROWS;
-  const PackedPlace found = {panel, block_of_group / blocks, REMAINDER(block_of_group, blocks) * TILE_ROWS + PACKED_ROW(place),
+  const PackedPlace found = {panel, block_of_group / blocks,
+                             REMAINDER(block_of_group, blocks) * TILE_ROWS + PACKED_ROW(place),
                              REMAINDER(panel, steps) * TILE_DEPTH + PACKED_DEPTH(place)};
   return found;
 }
@@ -95,8 +100,8 @@ __kernel void pack_vectors(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
 }
 #endif
 
-// The taps, in one direction, that the results of a phase meet: each `step`-th from `first` on. Where the first one's element lies
-// from a column's own, and how far from it the next one's.
+// The taps, in one direction, that the results of a phase meet: each `step`-th from `first` on. Where the first one's
+// element lies from a column's own, and how far from it the next one's.
 typedef struct {
   int first, step, count;
   int offset, offset_step;
@@ -148,7 +153,8 @@ inline int place_of(const Gather *g, const ConvGather s, const int dh, const int
 
 #if !FLAT
 inline void enter_tap(Gather *g, const ConvGather s) {
-  const int dh = g->taps_h.offset + g->kh * g->taps_h.offset_step, dw = g->taps_w.offset + g->kw * g->taps_w.offset_step;
+  const int dh = g->taps_h.offset + g->kh * g->taps_h.offset_step,
+            dw = g->taps_w.offset + g->kw * g->taps_w.offset_step;
 #if CHANNELS_LAST
   g->source = g->planes + (long)(dh * s.source_w + dw) * PIXEL_WORDS(s);
 #else
@@ -174,8 +180,9 @@ inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL
   UNROLL for (int i = 0; i < VECTOR_COUNT; ++i) BRING_VECTOR(i, g->filters + 4 * i * TILE_ITEMS);
 #if FLAT && CHANNELS_LAST
   const int tap = g->channel / PIXEL_WORDS(s), kh = tap / s.taps_w, kw = REMAINDER(tap, s.taps_w);
-  __global const BROUGHT *source = g->planes + REMAINDER(g->channel, PIXEL_WORDS(s)) +
-                                   (long)((s.start_h + kh * s.tap_h) * s.source_w + s.start_w + kw * s.tap_w) * PIXEL_WORDS(s);
+  __global const BROUGHT *source =
+      g->planes + REMAINDER(g->channel, PIXEL_WORDS(s)) +
+      (long)((s.start_h + kh * s.tap_h) * s.source_w + s.start_w + kw * s.tap_w) * PIXEL_WORDS(s);
   UNROLL for (int i = 0; i < RIGHT_PIECES; ++i) BRING_RIGHT(i, kh < s.taps_h, source + g->offsets[i]);
   g->filters += LEFT_PARTS * PANEL_ELEMENTS;
   g->channel += TILE_DEPTH;
@@ -230,8 +237,9 @@ __kernel void conv_gather(BUFFER(const BROUGHT, source), BUFFER(const REAL, pack
                           const int parts, const int part_depth, const int lone_phase) {
   PRODUCT_MEMORY;
   const int item = get_local_id(0), group = get_group_id(2) / parts, part = REMAINDER((int)get_group_id(2), parts);
-  // Groups of all phases of the same results follow each other: the cache joins what they store. If one alone meets taps, it
-  // stores the zeros between its results. Then those of the other rows: of what they gather the cache has the most.
+  // Groups of all phases of the same results follow each other: the cache joins what they store. If one alone meets
+  // taps, it stores the zeros between its results. Then those of the other rows: of what they gather the cache has the
+  // most.
   const int phases = lone_phase < 0 ? s.phases_h * s.phases_w : 1, block = get_group_id(0) / phases;
   const int row_blocks = s.padded_rows / TILE_ROWS, row_block = REMAINDER(block, row_blocks);
   const int block_row = row_block * TILE_ROWS, block_column = block / row_blocks * TILE_COLUMNS;
@@ -248,7 +256,8 @@ __kernel void conv_gather(BUFFER(const BROUGHT, source), BUFFER(const REAL, pack
   Gather g;
 #if CHANNELS_LAST
   UNROLL for (int i = 0; i < RIGHT_PIECES; ++i) {
-    const int brought = min(block_column + RIGHT_COLUMN(item, i), columns - 1), place_brought = REMAINDER(brought, grid);
+    const int brought = min(block_column + RIGHT_COLUMN(item, i), columns - 1),
+              place_brought = REMAINDER(brought, grid);
     const int h = place_brought / grid_w * s.step_h, w = REMAINDER(place_brought, grid_w) * s.step_w;
     g.offsets[i] = ((((uint)(brought / grid) * s.groups + group) * s.source_h + h) * s.source_w + w) * PIXEL_WORDS(s);
   }
@@ -258,7 +267,8 @@ __kernel void conv_gather(BUFFER(const BROUGHT, source), BUFFER(const REAL, pack
   g.in_range = brought < columns;
   g.h = place_brought / grid_w * s.step_h;
   g.w = REMAINDER(place_brought, grid_w) * s.step_w;
-  g.planes = source_buffer + source_start + ((long)(brought / grid) * s.groups + group) * s.channels * s.source_h * s.source_w;
+  g.planes =
+      source_buffer + source_start + ((long)(brought / grid) * s.groups + group) * s.channels * s.source_h * s.source_w;
 #endif
   const int panels_of_step = FLAT ? 1 : s.taps_h * s.taps_w, first = part * part_depth;
   const int block_of_group = group * row_blocks + row_block;
@@ -284,14 +294,17 @@ __kernel void conv_gather(BUFFER(const BROUGHT, source), BUFFER(const REAL, pack
   PRODUCT(steps, fetch(&g, s, left_to, right_to))
 
   const int own = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), image = own / grid, place = REMAINDER(own, grid);
-  const int h_of_result = place / grid_w * s.phases_h + phase_h, w_of_result = REMAINDER(place, grid_w) * s.phases_w + phase_w;
+  const int h_of_result = place / grid_w * s.phases_h + phase_h,
+            w_of_result = REMAINDER(place, grid_w) * s.phases_w + phase_w;
   const long plane = (long)s.result_h * s.result_w;
-  const long place_of_first = ((long)image * s.groups + group) * s.rows * plane + (long)h_of_result * s.result_w + w_of_result;
+  const long place_of_first =
+      ((long)image * s.groups + group) * s.rows * plane + (long)h_of_result * s.result_w + w_of_result;
   const long start_of_result = result_start + place_of_first;
   __global STORAGE *out = result_buffer + start_of_result;
   const Zeros among = {phase_h, phase_w, min(s.phases_h - phase_h, s.result_h - h_of_result),
                        min(s.phases_w - phase_w, s.result_w - w_of_result), s.result_w};
-  __global REAL *partial = partials_buffer + partials_start + (long)part * s.images * s.groups * s.rows * plane + place_of_first;
+  __global REAL *partial =
+      partials_buffer + partials_start + (long)part * s.images * s.groups * s.rows * plane + place_of_first;
 #define STORE_RESULT                                                                            \
   if (block_row + row < s.rows && own < columns) {                                               \
     if (parts > 1) {                                                                             \

@@ -1,6 +1,6 @@
 // How the packed filters of a convolution lie that is a product (conv_gather_simt.cl): as its left operand,
-// packed[group][block of rows][step][tap][panel], with FLAT one tap; 0 where it is padded. Panels lie as they are brought:
-// neighbouring vectors one after the other, by warps of words that are rounded along the depth.
+// packed[group][block of rows][step][tap][panel], with FLAT one tap; 0 where it is padded. Panels lie as they are
+// brought: neighbouring vectors one after the other, by warps of words that are rounded along the depth.
 #include "ops/conv/conv_shared.h"
 #if defined(BOTH_ARE_ROUNDED) && !WARP_GROUPS
 #define LEFT_BY_DEPTH 1

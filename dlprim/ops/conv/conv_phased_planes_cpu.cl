@@ -5,10 +5,11 @@
 
 inline int ceil_div_down_to_zero(const int a, const int b) { return a <= 0 ? 0 : (a + b - 1) / b; }
 
-// A row of a phase: element j is from[j * stride] for first <= j < last, and 0 elsewhere. With `by_vectors`, whole ones are read, from
-// `from` on, and written, beyond the row's end. (No restrict: Oclgrind does not know what it becomes where it is inlined.)
-INLINE void lay_out_row(__global const STORAGE *from, const int stride, const int length, const int first, const int last,
-                        const bool by_vectors, const long ahead, __global REAL *to) {
+// A row of a phase: element j is from[j * stride] for first <= j < last, and 0 elsewhere. With `by_vectors`, whole ones
+// are read, from `from` on, and written, beyond the row's end. (No restrict: Oclgrind does not know what it becomes
+// where it is inlined.)
+INLINE void lay_out_row(__global const STORAGE *from, const int stride, const int length, const int first,
+                        const int last, const bool by_vectors, const long ahead, __global REAL *to) {
 #if DIRECT
   if (by_vectors) {
     const MASK start = (MASK)(first), end = (MASK)(last);
@@ -37,10 +38,12 @@ INLINE void lay_out_row(__global const STORAGE *from, const int stride, const in
 
 inline long phased_plane(const Phases *s) { return (long)s->phases_h * s->phases_w * s->rows * s->row_length; }
 
-// Planes `begin` to `end` of the `all` of x. CONV_SLACK numbers behind them are written too, where `has_slack`: with zeros.
+// Planes `begin` to `end` of the `all` of x. CONV_SLACK numbers behind them are written too, where `has_slack`: with
+// zeros.
 inline void lay_out_planes(const Phases *s, __global const STORAGE *x, const long begin, const long end, const long all,
                            const bool has_slack, __global REAL *to) {
-  const int height = s->height, width = s->width, row_length = s->row_length, stride_h = s->stride_h, stride_w = s->stride_w;
+  const int height = s->height, width = s->width, row_length = s->row_length, stride_h = s->stride_h,
+            stride_w = s->stride_w;
   const int rows = s->rows, read = (row_length + LANES - 1) / LANES * LANES * stride_w;
   const long size = (long)height * width;
   for (long plane = begin; plane < end; ++plane)
@@ -54,7 +57,8 @@ inline void lay_out_planes(const Phases *s, __global const STORAGE *x, const lon
         for (int r = 0; r < rows; ++r, to += row_length) {
           const int row = r * stride_h + a - s->pad_h;
           const bool is_inside = row >= 0 && row < height;
-          lay_out_row(from + (is_inside ? row : 0) * width, stride_w, row_length, first, is_inside ? last : first, by_vectors, size, to);
+          lay_out_row(from + (is_inside ? row : 0) * width, stride_w, row_length, first, is_inside ? last : first,
+                      by_vectors, size, to);
         }
       }
   if (has_slack)

@@ -1,13 +1,13 @@
 // Gradient of a convolution's input on a CPU, the other way round than conv_tiles: the product of the transposed
-// weights and dy gives every tap's contribution, rows (channel, tap), columns pixels of dy; then they are added where they
-// belong. No multiplication by padding zeros, and full register tiles for few input channels; but additions that
+// weights and dy gives every tap's contribution, rows (channel, tap), columns pixels of dy; then they are added where
+// they belong. No multiplication by padding zeros, and full register tiles for few input channels; but additions that
 // conv_tiles does not have. conv2d_backward_data_cpu.cpp weighs the two.
 //
 // A job is one image and a block of input channels of one group. Its slice of the scratch buffer holds the packed
 // pixels, the contributions of a chunk of rows of dy, and the sums as padded planes, so that no bound is checked.
 // Measured against conv_tiles (2 Zen 4 cores, shared; median CPU time over 2, three alternating runs): MNIST's second
-// convolution at batch 128 3.8 to 4.0 ms against 5.4 to 6.0, its first 0.8 to 1.2 against 5.1 to 5.5, a 7x7 stem of stride 2
-// 24 to 25 against 96 to 102.
+// convolution at batch 128 3.8 to 4.0 ms against 5.4 to 6.0, its first 0.8 to 1.2 against 5.1 to 5.5, a 7x7 stem of
+// stride 2 24 to 25 against 96 to 102.
 #include "ops/conv/conv_cpu.cl"
 
 // sums[j * stride] += row[j]; whole vectors may be read, and written unchanged, beyond the row.

@@ -1,15 +1,17 @@
-// Convolutions of narrow groups (depthwise) whose geometry the compiler knows: an item computes a block of results of a plane
-// and loads each element of the window that they share once. Blocks are tall: neighbours in a row belong to neighbouring
-// items, whose loads then lie side by side. All loops over a window are unrolled; what no tap meets is never loaded.
+// Convolutions of narrow groups (depthwise) whose geometry the compiler knows: an item computes a block of results of a
+// plane and loads each element of the window that they share once. Blocks are tall: neighbours in a row belong to
+// neighbouring items, whose loads then lie side by side. All loops over a window are unrolled; what no tap meets is
+// never loaded.
 //
-// IS_TRANSPOSED: the gradient by the input, whose source is the gradient of the output. Its blocks begin where the phase of
-// the stride is 0 and have a multiple of it, so that the taps of each result are known as well.
+// IS_TRANSPOSED: the gradient by the input, whose source is the gradient of the output. Its blocks begin where the
+// phase of the stride is 0 and have a multiple of it, so that the taps of each result are known as well.
 #include "core/common.cl"
 #include "ops/conv/conv_shared.h"
 #include "ops/gemm/remainder.cl"
 
-// The source offset j of a window meets result r of its block at the tap TAPS_BETWEEN(r, j, …) / dilation, if there is one.
-// The offsets that some result of the block meets are those from BEGIN to before END; a block is AHEAD of the one before it.
+// The source offset j of a window meets result r of its block at the tap TAPS_BETWEEN(r, j, …) / dilation, if there is
+// one. The offsets that some result of the block meets are those from BEGIN to before END; a block is AHEAD of the one
+// before it.
 #if IS_TRANSPOSED
 #define TAPS_BETWEEN(r, j, stride) ((r) - (j) * (stride))
 #define BEGIN(taps, stride, dilation) (-((taps)-1) * (dilation) / (stride))
@@ -25,8 +27,10 @@
   ((between) >= 0 && (between) % (dilation) == 0 && (between) / (dilation) < (taps))
 
 #define UNROLLED(type, i, begin, end) _Pragma("unroll") for (type i = (begin); i < (end); ++i)
-#define OFFSETS_H(j) UNROLLED(int, j, BEGIN(TAPS_H, STRIDE_H, DILATION_H), END(STRIP_ROWS, TAPS_H, STRIDE_H, DILATION_H))
-#define OFFSETS_W(i) UNROLLED(int, i, BEGIN(TAPS_W, STRIDE_W, DILATION_W), END(STRIP_COLUMNS, TAPS_W, STRIDE_W, DILATION_W))
+#define OFFSETS_H(j) \
+  UNROLLED(int, j, BEGIN(TAPS_H, STRIDE_H, DILATION_H), END(STRIP_ROWS, TAPS_H, STRIDE_H, DILATION_H))
+#define OFFSETS_W(i) \
+  UNROLLED(int, i, BEGIN(TAPS_W, STRIDE_W, DILATION_W), END(STRIP_COLUMNS, TAPS_W, STRIDE_W, DILATION_W))
 // For each result (r, q) of a block that meets the offset (j, i): `body`, which may use the number of the tap.
 #define FOR_EACH_MEETING(j, i, body)                                                                        \
   UNROLLED(int, r, 0, STRIP_ROWS)                                                                           \
@@ -44,10 +48,10 @@
 #define ADDERS (CONV_WEIGHT_ITEMS / TAPS_AT_ONCE)
 #define DIVIDE_UP(a, b) (((a) + (b)-1) / (b))
 
-// partials [part][filter][tap]: a part is a stretch of the blocks of all images; a work group sums all taps of one filter.
-__attribute__((reqd_work_group_size(CONV_WEIGHT_ITEMS, 1, 1)))
-__kernel void strip_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(REAL, partials), const ConvStrip s,
-                           const int parts) {
+// partials [part][filter][tap]: a part is a stretch of the blocks of all images; a work group sums all taps of one
+// filter.
+__attribute__((reqd_work_group_size(CONV_WEIGHT_ITEMS, 1, 1))) __kernel void strip_weight(
+    BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(REAL, partials), const ConvStrip s, const int parts) {
   __local REAL sums[TAPS_AT_ONCE][CONV_WEIGHT_ITEMS], of_adders[TAPS_AT_ONCE][ADDERS];
   const int filter = get_group_id(0), item = get_local_id(0), part = get_group_id(1);
   const int row = filter / s.channels, group = row / s.rows, blocks = s.blocks_h * s.blocks_w;
@@ -115,7 +119,8 @@ __kernel void conv_strip(BUFFER(const STORAGE, source), BUFFER(const STORAGE, we
   const REAL start = has_bias ? LOAD(bias_buffer, bias_start + group * s.rows + row) : (REAL)0;
   REAL sum[STRIP_ROWS][STRIP_COLUMNS];
   UNROLLED(int, r, 0, STRIP_ROWS) UNROLLED(int, q, 0, STRIP_COLUMNS) sum[r][q] = start;
-  for (int c = 0; c < s.channels; ++c, planes += s.source_h * s.source_w, filter += s.channel_filters * TAPS_H * TAPS_W) {
+  for (int c = 0; c < s.channels;
+       ++c, planes += s.source_h * s.source_w, filter += s.channel_filters * TAPS_H * TAPS_W) {
     REAL taps[TAPS_H * TAPS_W];
     UNROLLED(int, t, 0, TAPS_H * TAPS_W) taps[t] = LOAD(filter, t);
     OFFSETS_H(j) OFFSETS_W(i) {

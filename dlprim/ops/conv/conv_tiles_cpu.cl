@@ -129,7 +129,8 @@ __kernel void conv_tiles(BUFFER(const REAL, weights), BUFFER(const REAL, x), BUF
       for (int p = 0; p < count; ++p) {
         const Tile tile =
             multiply_panels(left + (long)r * depth * MR, panels + (long)p * depth * NR, depth);
-        store_pixels(tile, out + r * MR * s.y_channel, more ? more + r * MR * s.y_channel : 0, target[p], width[p], s.y_channel, min(MR, rows - r * MR),
+        store_pixels(tile, out + r * MR * s.y_channel, more ? more + r * MR * s.y_channel : 0, target[p], width[p],
+                     s.y_channel, min(MR, rows - r * MR),
                      has_bias ? bias_buffer + bias_start + group * rows + r * MR : 0);
       }
   }

@@ -1,6 +1,7 @@
 // Gradient of a convolution's weights on a CPU, as the transposed product dw'(channel and tap, output channel) =
-// sum over pixels of x(channel, pixel + tap) * dy(pixel, output channel). The left operand needs no packing: a row of it
-// is a row of the phased input, shifted by the tap. The right one is dy transposed in registers, a chunk of pixels at a time.
+// sum over pixels of x(channel, pixel + tap) * dy(pixel, output channel). The left operand needs no packing: a row of
+// it is a row of the phased input, shifted by the tap. The right one is dy transposed in registers, a chunk of pixels
+// at a time.
 #include "ops/conv/conv_cpu.cl"
 
 // A chunk of pixels: whole images, or some rows of one image.
@@ -58,7 +59,8 @@ __kernel void weight_partials(BUFFER(const STORAGE, dy), BUFFER(const REAL, x), 
   const long group = all_panels / column_panels, panel = REMAINDER(all_panels, column_panels);
   const int out_channels = s.rows, first_column = panel * NR, columns = min(NR, out_channels - first_column);
   const long sum_rows = (s.channels * s.taps_h * s.taps_w + MR - 1) / MR * MR;
-  __global REAL *sums = partials_buffer + partials_start + ((part * s.groups + group) * column_panels + panel) * sum_rows * NR;
+  __global REAL *sums =
+      partials_buffer + partials_start + ((part * s.groups + group) * column_panels + panel) * sum_rows * NR;
   __global REAL *right = scratch_buffer + scratch_start + job * slice;
   __global const REAL *x = x_buffer + x_start + s.base + group * s.group_stride;
   const long row_chunks = (s.out_h + chunk_rows - 1) / chunk_rows;

@@ -1,6 +1,6 @@
-// The gradient of a convolution by its weight on Hopper, for windows one element wide, whose rows lie alike in dy and x: its copy
-// engine brings neighbours in a row, rounded, what is outside as zeros. A tile's columns are COLUMNS_OF_TAP channels of a tap, then
-// of the next, the channels padded.
+// The gradient of a convolution by its weight on Hopper, for windows one element wide, whose rows lie alike in dy and
+// x: its copy engine brings neighbours in a row, rounded, what is outside as zeros. A tile's columns are COLUMNS_OF_TAP
+// channels of a tap, then of the next, the channels padded.
 #include "ops/conv/conv_shared.h"
 #define LEFT_BY_DEPTH 1
 #define RIGHT_BY_DEPTH 1
@@ -20,13 +20,14 @@ typedef struct {
   int box, h, image;
 } Walk;
 
-inline void fetch(Walk *walk, const Taps *taps, const ConvMappedWeight s, __global const uint *dy, __global const uint *x, const int row,
-                  __local float *left_to, __local float *right_to, __local ulong *arrived) {
+inline void fetch(Walk *walk, const Taps *taps, const ConvMappedWeight s, __global const uint *dy,
+                  __global const uint *x, const int row, __local float *left_to, __local float *right_to,
+                  __local ulong *arrived) {
   const int w = walk->box * (TILE_DEPTH * NUMBERS_IN_WORD);
   bring_box(left_to, dy, w, walk->h, row, walk->image, arrived);
   UNROLL for (int t = 0; t < TAPS; ++t)
-    bring_box(right_to + t * COLUMNS_OF_TAP * TILE_DEPTH, x, w + s.start_w, walk->h * s.step_h + taps->h[t], taps->channel[t],
-              walk->image, arrived);
+      bring_box(right_to + t * COLUMNS_OF_TAP * TILE_DEPTH, x, w + s.start_w, walk->h * s.step_h + taps->h[t],
+                taps->channel[t], walk->image, arrived);
   if (++walk->box < s.boxes) return;
   walk->box = 0;
   if (++walk->h < s.out_h) return;
@@ -64,5 +65,6 @@ __kernel void conv_weight_mapped(BUFFER(const uint, maps), BUFFER(REAL, sums), c
   const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), channel = channel_of(s, column);
   const int columns = s.channels * s.taps, place = channel * s.taps + tap_of(s, column);
   __global REAL *out = sums_buffer + sums_start + ((long)part * s.groups + group) * s.rows * columns;
-  STORE_RESULTS(if (block_row + row < s.rows && channel < s.channels) out[(long)(block_row + row) * columns + place] = value)
+  STORE_RESULTS(if (block_row + row < s.rows && channel < s.channels) out[(long)(block_row + row) * columns + place] =
+                    value)
 }

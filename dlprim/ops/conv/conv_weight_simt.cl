@@ -1,7 +1,8 @@
 // The gradient of a convolution by its weight on a GPU: products of dy and windows of x, summed over the pixels of all
-// images in parts. Neighbouring items read neighbouring pixels, which lie side by side in both. With IMAGES_LAST both were packed
-// before (operand_pack_simt.cl): [groups][channels][h][w][images], x with the zeros around it, so that a tap of some images is a
-// vector wherever it lies; the sizes of x are then those of what is packed, without padding, its images in words, a multiple of 4.
+// images in parts. Neighbouring items read neighbouring pixels, which lie side by side in both. With IMAGES_LAST both
+// were packed before (operand_pack_simt.cl): [groups][channels][h][w][images], x with the zeros around it, so that a
+// tap of some images is a vector wherever it lies; the sizes of x are then those of what is packed, without padding,
+// its images in words, a multiple of 4.
 #ifndef IMAGES_LAST
 #define IMAGES_LAST 0
 #endif
@@ -12,12 +13,12 @@
 #define LEFT_BY_VECTORS 0
 #include "ops/gemm/product.cl"
 
-// COLUMNS_OF_TAP: a tile's columns are so many channels of a tap, then of the next, the channels padded; 0: tap after tap of
-// each channel, for few channels. The common part of the lines of one tap is worked out once. With a RIGHT_WIDTH of 4
-// there is one tap and pixels lie alike in dy and x.
+// COLUMNS_OF_TAP: a tile's columns are so many channels of a tap, then of the next, the channels padded; 0: tap after
+// tap of each channel, for few channels. The common part of the lines of one tap is worked out once. With a RIGHT_WIDTH
+// of 4 there is one tap and pixels lie alike in dy and x.
 
-// Where an item is among the pixels: what it meets in the next panel. Places are carried from panel to panel: to work each out anew
-// took as many instructions as a fifth of the multiply-adds.
+// Where an item is among the pixels: what it meets in the next panel. Places are carried from panel to panel: to work
+// each out anew took as many instructions as a fifth of the multiply-adds.
 typedef struct {
   int left;  // pixels of the part from this one on
   int h, w;  // the window's corner, of an image; IMAGES_LAST: w alone, in results
@@ -43,8 +44,13 @@ inline Steps steps_of(const ConvShape s) {
 inline Walk start_walk(const ConvShape s, const int first, const int left, __global const BROUGHT *gradients,
                        __global const BROUGHT *planes) {
   const int pixel = first / s.images, oh = pixel / s.out_w, ow = pixel - oh * s.out_w, image = first - pixel * s.images;
-  const Walk walk = {left, 0, ow, image, gradients + first,
-                     planes + ((long)(oh * s.stride_h - s.pad_h) * s.width + ow * s.stride_w - s.pad_w) * s.images + image};
+  const Walk walk = {
+      left,
+      0,
+      ow,
+      image,
+      gradients + first,
+      planes + ((long)(oh * s.stride_h - s.pad_h) * s.width + ow * s.stride_w - s.pad_w) * s.images + image};
   return walk;
 }
 
@@ -161,9 +167,9 @@ inline void fetch(Walk *left_walk, Walk *walk, const Steps steps, const Taps *ta
   if (!SAME_WALK) walk_on(left_walk, steps, s);
   UNROLL for (int t = 0; t < TAPS; ++t) {
     const int channels = walk->left > 0 && is_inside(walk, taps, t, s) ? taps->channels[t] : 0;
-    UNROLL for (int i = 0; i < LINES_OF_TAP; ++i)
-      BRING_RIGHT(t * LINES_OF_TAP + i, i * LINES_APART(RIGHT_WIDTH) < channels,
-                  walk->window + ((long)taps->offset[t] + (long)(i * LINES_APART(RIGHT_WIDTH)) * in_plane) * PIXELS_APART);
+    UNROLL for (int i = 0; i < LINES_OF_TAP; ++i) BRING_RIGHT(
+        t * LINES_OF_TAP + i, i * LINES_APART(RIGHT_WIDTH) < channels,
+        walk->window + ((long)taps->offset[t] + (long)(i * LINES_APART(RIGHT_WIDTH)) * in_plane) * PIXELS_APART);
   }
   walk_on(walk, steps, s);
 }
@@ -208,8 +214,10 @@ __kernel void conv_weight(BUFFER(const BROUGHT, dy), BUFFER(const BROUGHT, x), B
           fetch(&LEFT_WALK, &walk, steps, &taps, s, s.out_channels - block_row - line, left_to, right_to))
 
   __global REAL *out = sums_buffer + sums_start + ((long)part * s.groups + group) * s.out_channels * columns;
-  const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), tap = tap_of(s, column), channel = channel_of(s, column);
+  const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), tap = tap_of(s, column),
+            channel = channel_of(s, column);
   const bool is_weight = channel < s.in_channels;
   const int place = channel * taps_of_channel + tap;
-  STORE_RESULTS(if (block_row + row < s.out_channels && is_weight) out[(long)(block_row + row) * columns + place] = value)
+  STORE_RESULTS(if (block_row + row < s.out_channels && is_weight) out[(long)(block_row + row) * columns + place] =
+                    value)
 }

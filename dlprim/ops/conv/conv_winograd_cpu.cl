@@ -18,8 +18,10 @@ __kernel void winograd_filters(BUFFER(const REAL, weight), BUFFER(REAL, packed),
     for (int lane = 0; lane < LANES; ++lane) {
       const int row = panel * MR + lane % MR, of_channel = channel + lane / MR;
       const bool inside = row < s.rows && of_channel < s.channels;
-      __global const REAL *filter = weight + (inside ? (long)row * s.row_filters + (long)of_channel * s.channel_filters : 0);
-      UNROLL for (int tap = 0; tap < 9; ++tap) numbers[tap][lane] = inside ? filter[s.are_turned ? 8 - tap : tap] : (REAL)0;
+      __global const REAL *filter =
+          weight + (inside ? (long)row * s.row_filters + (long)of_channel * s.channel_filters : 0);
+      UNROLL for (int tap = 0; tap < 9; ++tap) numbers[tap][lane] =
+          inside ? filter[s.are_turned ? 8 - tap : tap] : (REAL)0;
     }
     VEC taps[9], columns[3 * WINOGRAD_ELEMENTS];
     UNROLL for (int tap = 0; tap < 9; ++tap) taps[tap] = VLOAD(0, numbers[tap]);
@@ -40,10 +42,12 @@ INLINE VEC store_results(__global const REAL *from, const long component, const 
   VEC columns[WINOGRAD_ELEMENTS][WINOGRAD_RESULTS], probe = 0;
   UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j) {
     VEC made[WINOGRAD_ELEMENTS];
-    UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) made[i] = VLOAD(0, from + (i * WINOGRAD_ELEMENTS + j) * component);
+    UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) made[i] =
+        VLOAD(0, from + (i * WINOGRAD_ELEMENTS + j) * component);
     components_to_results(columns[j], made, 1);
   }
-  const int length = min(g.tiles * WINOGRAD_RESULTS, s->result_w - g.w), rows = min((int)WINOGRAD_RESULTS, s->result_h - g.h);
+  const int length = min(g.tiles * WINOGRAD_RESULTS, s->result_w - g.w),
+            rows = min((int)WINOGRAD_RESULTS, s->result_h - g.h);
   UNROLL for (int i = 0; i < WINOGRAD_RESULTS; ++i) {
     VEC made[WINOGRAD_ELEMENTS], results[WINOGRAD_RESULTS], row[WINOGRAD_RESULTS];
     UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j) made[j] = columns[j][i];
@@ -71,7 +75,8 @@ INLINE VEC store_results(__global const REAL *from, const long component, const 
 // Lines of components have room for a vector at any tile.
 #define PITCH (TILES + LANES)
 
-// Zeros from the `vector`-th on of each of `lines` lines of every component, for the sake of lanes without a tile (COLUMNS).
+// Zeros from the `vector`-th on of each of `lines` lines of every component, for the sake of lanes without a tile
+// (COLUMNS).
 INLINE void clear_ends(__global REAL *components, const long component, const int lines, const int vector) {
   for (int c = 0; c < WINOGRAD_COMPONENTS; ++c)
     for (int line = 0; line < lines; ++line)
@@ -79,18 +84,20 @@ INLINE void clear_ends(__global REAL *components, const long component, const in
 }
 
 // A panel of filters times NR tiles, in chains (conv2d_winograd.h).
-INLINE Tile multiply_in_chains(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
+INLINE Tile multiply_in_chains(__global const REAL *restrict left, __global const REAL *restrict right,
+                               const int depth) {
   Tile total = multiply_lines(left, right, PITCH, min(WINOGRAD_CHAIN, depth));
   for (int start = WINOGRAD_CHAIN; start < depth; start += WINOGRAD_CHAIN)
-    total = add_tiles(total, multiply_lines(left + start * MR, right + start * PITCH, PITCH, min(WINOGRAD_CHAIN, depth - start)));
+    total = add_tiles(
+        total, multiply_lines(left + start * MR, right + start * PITCH, PITCH, min(WINOGRAD_CHAIN, depth - start)));
   return total;
 }
 
 // A job is a block of tiles and one of the row_blocks.
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void winograd_conv(BUFFER(const REAL, filters), BUFFER(const REAL, source), BUFFER(const REAL, weight),
-                            BUFFER(const REAL, bias), BUFFER(const REAL, addend), BUFFER(REAL, result), BUFFER(REAL, scratch),
-                            const ConvWinograd shape, const int has_bias, const int has_addend, const int depth, const int row_blocks, const long slice) {
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void winograd_conv(
+    BUFFER(const REAL, filters), BUFFER(const REAL, source), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
+    BUFFER(const REAL, addend), BUFFER(REAL, result), BUFFER(REAL, scratch), const ConvWinograd shape,
+    const int has_bias, const int has_addend, const int depth, const int row_blocks, const long slice) {
   BIND(const REAL, filters);
   BIND(const REAL, source);
   const ConvWinograd s = shape;
@@ -108,18 +115,21 @@ __kernel void winograd_conv(BUFFER(const REAL, filters), BUFFER(const REAL, sour
   for (long job = first_job(jobs, get_group_id(0), get_num_groups(0)); job < end; ++job) {
     const int block = job / row_blocks, row_block = REMAINDER(job, row_blocks);
     const int first = block * TILES, count = min(TILES, tiles - first);
-    const int first_panel = first_job(row_panels, row_block, row_blocks), last_panel = first_job(row_panels, row_block + 1, row_blocks);
+    const int first_panel = first_job(row_panels, row_block, row_blocks),
+              last_panel = first_job(row_panels, row_block + 1, row_blocks);
     if (block != made) {
       if (count < TILES) clear_ends(components, component, s.channels, 0);
       for (int channel = 0; channel < s.channels; ++channel)
-        make_source(source + channel * source_plane, s.channels * source_plane, &s, first, count, components + channel * PITCH,
-                    component, lines);
+        make_source(source + channel * source_plane, s.channels * source_plane, &s, first, count,
+                    components + channel * PITCH, component, lines);
       made = block;
     }
     for (int c = 0; c < WINOGRAD_COMPONENTS; ++c)
       for (int panel = first_panel; panel < last_panel; ++panel)
         for (int n = 0; n < count; n += NR) {
-          const Tile tile = multiply_in_chains(filters + c * APART((long)row_panels * (depth * MR)) + (long)panel * (depth * MR), components + c * component + n, s.channels);
+          const Tile tile =
+              multiply_in_chains(filters + c * APART((long)row_panels * (depth * MR)) + (long)panel * (depth * MR),
+                                 components + c * component + n, s.channels);
           __global REAL *to = sums + c * sum_component + (panel - first_panel) * (MR * PITCH) + n;
           UNROLL for (int i = 0; i < MR; ++i) {
             VSTORE(tile.v[i][0], 0, to + i * PITCH);
@@ -133,7 +143,8 @@ __kernel void winograd_conv(BUFFER(const REAL, filters), BUFFER(const REAL, sour
         const long place = ((long)g.image * s.rows + row) * result_plane;
         __global REAL *plane = result_buffer + result_start + place;
         __global const REAL *more = has_addend ? addend_buffer + addend_start + place : 0;
-        const VEC probe = store_results(sums + (row - first_panel * MR) * PITCH + (tile - first), sum_component, g, &s, shift, more, plane, lines);
+        const VEC probe = store_results(sums + (row - first_panel * MR) * PITCH + (tile - first), sum_component, g, &s,
+                                        shift, more, plane, lines);
         if (any(isnan(probe))) {
           REAL probes[LANES];
           VSTORE(probe, 0, probes);

@@ -1,4 +1,5 @@
-// The components of all filters for conv_winograd_simt.cl, packed as the products' left operands: a component is a group.
+// The components of all filters for conv_winograd_simt.cl, packed as the products' left operands: a component is a
+// group.
 #include "ops/conv/conv_packed_simt.cl"
 #include "ops/conv/conv_winograd_points.cl"
 

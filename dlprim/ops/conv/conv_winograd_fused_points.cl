@@ -1,5 +1,6 @@
-// Winograd's F(2, 3) in one dimension: two results of a filter of three taps from four products, its values as polynomials at
-// the points 0, 1, -1 and infinity, whose numbers are exact. Each reads from[0], from[step] … and writes to[0], to[1] ….
+// Winograd's F(2, 3) in one dimension: two results of a filter of three taps from four products, its values as
+// polynomials at the points 0, 1, -1 and infinity, whose numbers are exact. Each reads from[0], from[step] … and writes
+// to[0], to[1] ….
 
 inline void elements_to_components(REAL *to, const REAL *from, const int step) {
   to[0] = from[0] - from[2 * step];

@@ -1,11 +1,13 @@
-// Winograd's convolution by F(2x2, 3x3) in one launch, whose components never leave the work group: it makes the results of
-// TILE_ROWS filters for FUSED_COLUMNS tiles, or (BY_WEIGHT) the taps of TILE_ROWS by FUSED_COLUMNS channels from a part of the
-// tiles. Those are FUSED_COMPONENTS products, each of FUSED_ITEMS / FUSED_COMPONENTS items with ITEM_ROWS x ITEM_COLUMNS sums
-// in registers, to which a step adds FUSED_DEPTH channels (tiles): while panels of components in local memory are multiplied,
-// half of the items bring the elements of the step after the next and the other half the filters' components (the gradients).
+// Winograd's convolution by F(2x2, 3x3) in one launch, whose components never leave the work group: it makes the
+// results of TILE_ROWS filters for FUSED_COLUMNS tiles, or (BY_WEIGHT) the taps of TILE_ROWS by FUSED_COLUMNS channels
+// from a part of the tiles. Those are FUSED_COMPONENTS products, each of FUSED_ITEMS / FUSED_COMPONENTS items with
+// ITEM_ROWS x ITEM_COLUMNS sums in registers, to which a step adds FUSED_DEPTH channels (tiles): while panels of
+// components in local memory are multiplied, half of the items bring the elements of the step after the next and the
+// other half the filters' components (the gradients).
 //
-// On an H200 a step of 64 x 32 takes 1850 cycles, of which the multiply-adds of two warps a scheduler would be 1024: with fewer
-// rows (half of the multiply-adds) 420 of them stay, and what goes through local memory is near its bandwidth.
+// On an H200 a step of 64 x 32 takes 1850 cycles, of which the multiply-adds of two warps a scheduler would be 1024:
+// with fewer rows (half of the multiply-adds) 420 of them stay, and what goes through local memory is near its
+// bandwidth.
 #include "core/common.cl"
 #include "core/vectors4.cl"
 #include "ops/conv/conv_winograd_fused_points.cl"
@@ -22,8 +24,8 @@
 #define COLUMN_ITEMS (ITEMS_OF_COMPONENT / ROW_ITEMS)
 #define ITEM_COLUMNS (FUSED_COLUMNS / COLUMN_ITEMS)
 
-// Panels lie [k][component][line]. Where neighbouring items bring the k of a line, their lines are swapped so that they do not
-// meet in a bank.
+// Panels lie [k][component][line]. Where neighbouring items bring the k of a line, their lines are swapped so that they
+// do not meet in a bank.
 #define LEFT_SIZE (FUSED_DEPTH * FUSED_COMPONENTS * TILE_ROWS)
 #define RIGHT_SIZE (FUSED_DEPTH * FUSED_COMPONENTS * FUSED_COLUMNS)
 #define LEFT_AT(k, component, row) (((k) * FUSED_COMPONENTS + (component)) * TILE_ROWS + SWAPPED(row, k))
@@ -41,7 +43,8 @@
 // Which elements of a tile lie in the plane, a bit each.
 inline uint elements_inside(const ConvWinograd s, const Tile t) {
   uint inside = 0, columns = 0;
-  UNROLL for (int j = 0; j < FUSED_ELEMENTS; ++j) columns |= (uint)((uint)(t.w + s.start_w + j) < (uint)s.source_w) << j;
+  UNROLL for (int j = 0; j < FUSED_ELEMENTS; ++j) columns |= (uint)((uint)(t.w + s.start_w + j) < (uint)s.source_w)
+                                                             << j;
   UNROLL for (int i = 0; i < FUSED_ELEMENTS; ++i)
     if ((uint)(t.h + s.start_h + i) < (uint)s.source_h) inside |= columns << (i * FUSED_ELEMENTS);
   return inside;
@@ -128,8 +131,8 @@ inline void clear(REAL (*sums)[ITEM_COLUMNS]) {
   FOR_SUMS sums[i][j] = 0;
 }
 
-// An item's sums are patches of 4 x 4, as far apart as the items of a component have patches: its first one begins at `row` and
-// `column`.
+// An item's sums are patches of 4 x 4, as far apart as the items of a component have patches: its first one begins at
+// `row` and `column`.
 inline void multiply_add(__local const REAL *left, __local const REAL *right, const int component, const int row,
                          const int column, REAL (*sums)[ITEM_COLUMNS]) {
   UNROLL for (int k = 0; k < FUSED_DEPTH; ++k) {
@@ -211,8 +214,8 @@ inline void add_chain(volatile REAL (*sums)[ITEM_COLUMNS], REAL (*chain)[ITEM_CO
 #define ROW_OF_LINE(first, line) \
   ((first) / 4 * (4 * ROW_ITEMS) + (line) / ROWS_AT_ONCE * 4 + (first) % 4 + (line) % ROWS_AT_ONCE)
 
-// STATEMENT stores what becomes of `components` of `result_row`, counted from first_of_tile, and this item's column, item %
-// FUSED_COLUMNS.
+// STATEMENT stores what becomes of `components` of `result_row`, counted from first_of_tile, and this item's column,
+// item % FUSED_COLUMNS.
 #define FOR_RESULTS(first_of_tile, STATEMENT)                                                                         \
   UNROLL for (int first = 0; first < ITEM_ROWS; first += ROWS_AT_ONCE) {                                              \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                     \
@@ -254,26 +257,27 @@ __kernel __attribute__((reqd_work_group_size(FUSED_ITEMS, 1, 1))) void winograd_
   Tile t = tile_at(s, part * part_tiles + brought_k, FUSED_RESULTS);
   const int steps = (end + FUSED_DEPTH - 1) / FUSED_DEPTH;
 
-#define BRING(step)                                                                                                            \
-  {                                                                                                                            \
-    const bool has_tile = (step) * FUSED_DEPTH + brought_k < end;                                                              \
-    if (brings_elements) {                                                                                                     \
-      const int channel = first_column + brought_line;                                                                         \
-      bring_elements(brought, x_buffer + x_start + ((long)t.image * s.channels + channel) * source_plane, s, t,                \
-                     has_tile && channel < s.channels ? elements_inside(s, t) : 0);                                            \
-    } else {                                                                                                                   \
-      UNROLL for (int n = 0; n < BROUGHT_ROWS; ++n) {                                                                          \
-        const int brought_row = first_row + brought_line + n * (BRINGERS / FUSED_DEPTH);                                       \
-        bring_gradients(brought + n * GRADIENTS, dy_buffer + dy_start + ((long)t.image * s.rows + brought_row) * result_plane, \
-                        s, t, has_tile && brought_row < s.rows);                                                               \
-      }                                                                                                                        \
-    }                                                                                                                          \
-    t.w += FUSED_DEPTH * FUSED_RESULTS;                                                                                        \
-    while (t.w >= s.tiles_w * FUSED_RESULTS) {                                                                                 \
-      t.w -= s.tiles_w * FUSED_RESULTS;                                                                                        \
-      t.h += FUSED_RESULTS;                                                                                                    \
-      if (t.h >= s.tiles_h * FUSED_RESULTS) t.h = 0, ++t.image;                                                                \
-    }                                                                                                                          \
+#define BRING(step)                                                                                             \
+  {                                                                                                             \
+    const bool has_tile = (step) * FUSED_DEPTH + brought_k < end;                                               \
+    if (brings_elements) {                                                                                      \
+      const int channel = first_column + brought_line;                                                          \
+      bring_elements(brought, x_buffer + x_start + ((long)t.image * s.channels + channel) * source_plane, s, t, \
+                     has_tile && channel < s.channels ? elements_inside(s, t) : 0);                             \
+    } else {                                                                                                    \
+      UNROLL for (int n = 0; n < BROUGHT_ROWS; ++n) {                                                           \
+        const int brought_row = first_row + brought_line + n * (BRINGERS / FUSED_DEPTH);                        \
+        bring_gradients(brought + n * GRADIENTS,                                                                \
+                        dy_buffer + dy_start + ((long)t.image * s.rows + brought_row) * result_plane, s, t,     \
+                        has_tile && brought_row < s.rows);                                                      \
+      }                                                                                                         \
+    }                                                                                                           \
+    t.w += FUSED_DEPTH * FUSED_RESULTS;                                                                         \
+    while (t.w >= s.tiles_w * FUSED_RESULTS) {                                                                  \
+      t.w -= s.tiles_w * FUSED_RESULTS;                                                                         \
+      t.h += FUSED_RESULTS;                                                                                     \
+      if (t.h >= s.tiles_h * FUSED_RESULTS) t.h = 0, ++t.image;                                                 \
+    }                                                                                                           \
   }
 #define PLACE(step, left, right)                                                                                \
   {                                                                                                             \
@@ -306,8 +310,8 @@ __kernel void winograd_fused_mend(BUFFER(const STORAGE, dy), BUFFER(const STORAG
 #else
 
 // Whether all results are finite, which are stored in any case. in_vectors: rows of the result begin at even elements.
-inline bool store_results(__global STORAGE *to, const REAL *components, const ConvWinograd s, const Tile t, const REAL addend,
-                          const int in_vectors) {
+inline bool store_results(__global STORAGE *to, const REAL *components, const ConvWinograd s, const Tile t,
+                          const REAL addend, const int in_vectors) {
   REAL lines[FUSED_ELEMENTS * FUSED_RESULTS], results[FUSED_RESULTS];
   bool are_finite = true;
   UNROLL for (int j = 0; j < FUSED_ELEMENTS; ++j)
@@ -329,9 +333,9 @@ inline bool store_results(__global STORAGE *to, const REAL *components, const Co
 
 // row_blocks: of TILE_ROWS; groups that follow each other do those of the same tiles.
 __kernel __attribute__((reqd_work_group_size(FUSED_ITEMS, 1, 1))) void winograd_fused(
-    BUFFER(const REAL, packed), BUFFER(const STORAGE, source), BUFFER(const STORAGE, weight), BUFFER(const STORAGE, bias),
-    BUFFER(STORAGE, result), const ConvWinograd s, const int tiles, const int row_blocks, const int padded_channels,
-    const int has_bias, const int in_vectors) {
+    BUFFER(const REAL, packed), BUFFER(const STORAGE, source), BUFFER(const STORAGE, weight),
+    BUFFER(const STORAGE, bias), BUFFER(STORAGE, result), const ConvWinograd s, const int tiles, const int row_blocks,
+    const int padded_channels, const int has_bias, const int in_vectors) {
   MEMORY;
   PLACE_OF_ITEM;
   const int group = get_group_id(0), row_block = REMAINDER(group, row_blocks);
@@ -372,8 +376,8 @@ __kernel __attribute__((reqd_work_group_size(FUSED_ITEMS, 1, 1))) void winograd_
   ulong to_mend = 0;  // rows of this item that are not finite, a bit each
   FOR_RESULTS(first_row, if (result_row < s.rows && tile < tiles &&
                              !store_results(results + result_row * result_plane, components, s, t,
-                                            has_bias ? LOAD(bias_buffer, bias_start + result_row) : (REAL)0, in_vectors))
-                             to_mend |= (ulong)1 << (result_row - first_row));
+                                            has_bias ? LOAD(bias_buffer, bias_start + result_row) : (REAL)0,
+                                            in_vectors)) to_mend |= (ulong)1 << (result_row - first_row));
   for (int r = 0; r < TILE_ROWS && to_mend >> r; ++r) {
     if (!(to_mend >> r & 1)) continue;
     const int result_row = first_row + r;

@@ -2,11 +2,11 @@
 #include "core/common.cl"
 #include "ops/conv/conv_shared.h"
 
-// A result without components. An infinity or a NaN among the elements of a tile reaches all its results through those, also
-// what does not meet it, and large numbers may become infinite. A NaN stays one: a net that has diverged is not to
+// A result without components. An infinity or a NaN among the elements of a tile reaches all its results through those,
+// also what does not meet it, and large numbers may become infinite. A NaN stays one: a net that has diverged is not to
 // wait.
-inline REAL plain_result(__global const STORAGE *planes, __global const STORAGE *filters, const ConvWinograd s, const int h,
-                         const int w) {
+inline REAL plain_result(__global const STORAGE *planes, __global const STORAGE *filters, const ConvWinograd s,
+                         const int h, const int w) {
   REAL sum = 0;
   for (int channel = 0; channel < s.channels && !isnan(sum); ++channel)
     for (int tap = 0; tap < 9; ++tap) {

@@ -1,7 +1,7 @@
-// Winograd's F(4, 3) in one dimension: four results of a filter of three taps from six products, which are its values as
-// polynomials at the points 0, A, -A, B, -B and infinity. With 3/4 and 3/2 every number in what is done to elements and
-// results is a float32, and errors are a third of those of the points 1 and 2.
-// NUMBER: what is computed with, a REAL or a vector of them.
+// Winograd's F(4, 3) in one dimension: four results of a filter of three taps from six products, which are its values
+// as polynomials at the points 0, A, -A, B, -B and infinity. With 3/4 and 3/2 every number in what is done to elements
+// and results is a float32, and errors are a third of those of the points 1 and 2. NUMBER: what is computed with, a
+// REAL or a vector of them.
 #include "core/multiply_add.cl"
 #ifndef NUMBER
 #define NUMBER REAL

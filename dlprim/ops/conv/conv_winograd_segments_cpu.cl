@@ -1,5 +1,5 @@
-// Winograd's components on a CPU. Lanes are tiles that follow each other in a row of a plane: first columns of elements become
-// components as they lie, in vectors along the row, then the row is split into every fourth element.
+// Winograd's components on a CPU. Lanes are tiles that follow each other in a row of a plane: first columns of elements
+// become components as they lie, in vectors along the row, then the row is split into every fourth element.
 #include "ops/conv/conv_winograd_plain.cl"
 #include "ops/gemm/cpu_tile.cl"
 
@@ -7,10 +7,11 @@
 #include "ops/conv/conv_winograd_points.cl"
 
 #define UNROLL _Pragma("unroll")
-// From one component to the next, which would share a set of the caches if they were as far apart as a multiple of 4 KiB.
+// From one component to the next, which would share a set of the caches if they were as far apart as a multiple of 4
+// KiB.
 #define APART(numbers) ((numbers) + LANES)
-// Numbers of a row that a segment's tiles meet, as whole vectors; and of the lines that stand for rows that a plane does not hold as
-// such vectors: six, and one of zeros.
+// Numbers of a row that a segment's tiles meet, as whole vectors; and of the lines that stand for rows that a plane
+// does not hold as such vectors: six, and one of zeros.
 #define ROW ((WINOGRAD_RESULTS + 1) * LANES)
 #define LINES ((WINOGRAD_ELEMENTS + 1) * ROW)
 
@@ -21,7 +22,8 @@ typedef struct {
 
 // From `tile` on, before `end`.
 INLINE Segment segment_at(const ConvWinograd *s, const int tile, const int end) {
-  const int of_image = s->tiles_h * s->tiles_w, place = REMAINDER(tile, of_image), in_row = REMAINDER(place, s->tiles_w);
+  const int of_image = s->tiles_h * s->tiles_w, place = REMAINDER(tile, of_image),
+            in_row = REMAINDER(place, s->tiles_w);
   const Segment g = {tile / of_image, place / s->tiles_w * WINOGRAD_RESULTS, in_row * WINOGRAD_RESULTS,
                      min(min(s->tiles_w - in_row, end - tile), LANES)};
   return g;
@@ -57,10 +59,10 @@ INLINE void clear_line(__global REAL *line) {
   UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i)                    \
     UNROLL for (int v = 0; v < (length) / LANES; ++v) VSTORE((VEC)(0), v, name[i])
 
-// Where vectors of `count` rows from h on can be read, from element w on, `needed` of them: in the plane, or in `lines`, with zeros for
-// what the plane does not have.
-INLINE void find_rows(__global const REAL **rows, const int count, __global const REAL *plane, const int height, const int width,
-                      const int h, const int w, const int needed, __global REAL *lines) {
+// Where vectors of `count` rows from h on can be read, from element w on, `needed` of them: in the plane, or in
+// `lines`, with zeros for what the plane does not have.
+INLINE void find_rows(__global const REAL **rows, const int count, __global const REAL *plane, const int height,
+                      const int width, const int h, const int w, const int needed, __global REAL *lines) {
   for (int i = 0; i < count; ++i) {
     rows[i] = lines + WINOGRAD_ELEMENTS * ROW;
     if ((uint)(h + i) >= (uint)height) continue;
@@ -121,17 +123,17 @@ INLINE VEC next_lane(const VEC v, const REAL last) {
   return (VEC)(v.s123, v.s4567, v.s89ab, v.scde, v.sf, last);
 }
 
-// The components of tiles [first, first + count) of a plane of each image, `image_stride` from one to the next, to lines that are
-// `component` apart, whole vectors from each segment's first tile on.
-INLINE void make_source(__global const REAL *planes, const long image_stride, const ConvWinograd *s, const int first, const int count,
-                        __global REAL *to, const long component, __global REAL *lines) {
+// The components of tiles [first, first + count) of a plane of each image, `image_stride` from one to the next, to
+// lines that are `component` apart, whole vectors from each segment's first tile on.
+INLINE void make_source(__global const REAL *planes, const long image_stride, const ConvWinograd *s, const int first,
+                        const int count, __global REAL *to, const long component, __global REAL *lines) {
   COLUMNS(columns, ROW);
   for (int tile = first; tile < first + count;) {
     const Segment g = segment_at(s, tile, first + count);
     const int needed = g.tiles * WINOGRAD_RESULTS + 2;
     __global const REAL *rows[WINOGRAD_ELEMENTS];
-    find_rows(rows, WINOGRAD_ELEMENTS, planes + g.image * image_stride, s->source_h, s->source_w, g.h + s->start_h, g.w + s->start_w,
-              needed, lines);
+    find_rows(rows, WINOGRAD_ELEMENTS, planes + g.image * image_stride, s->source_h, s->source_w, g.h + s->start_h,
+              g.w + s->start_w, needed, lines);
     for (int v = 0; v * LANES < needed; ++v) {
       VEC elements[WINOGRAD_ELEMENTS], made[WINOGRAD_ELEMENTS];
       UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) elements[i] = VLOAD(v, rows[i]);
@@ -145,7 +147,8 @@ INLINE void make_source(__global const REAL *planes, const long image_stride, co
       elements[4] = next_lane(elements[0], columns[i][4 * LANES]);
       elements[5] = next_lane(elements[1], columns[i][4 * LANES + 1]);
       elements_to_components(made, elements, 1);
-      UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j) VSTORE(made[j], 0, at + (i * WINOGRAD_ELEMENTS + j) * component);
+      UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j)
+          VSTORE(made[j], 0, at + (i * WINOGRAD_ELEMENTS + j) * component);
     }
     tile += g.tiles;
   }

@@ -1,7 +1,7 @@
 // The work of Winograd's convolution beside its products: elements become components [component][channel][tile], and
-// components [component][row][tile] of the results become results. For the gradient by the weight, the gradients of the results
-// become components [component][row][tile], and components [component][row][channel] of the weight become its gradient.
-// Neighbouring items do neighbouring tiles.
+// components [component][row][tile] of the results become results. For the gradient by the weight, the gradients of the
+// results become components [component][row][tile], and components [component][row][channel] of the weight become its
+// gradient. Neighbouring items do neighbouring tiles.
 #include "core/common.cl"
 #include "ops/conv/conv_winograd_plain.cl"
 #include "ops/conv/conv_winograd_points.cl"
@@ -79,9 +79,11 @@ __kernel void winograd_results(BUFFER(const REAL, components), BUFFER(const STOR
 __kernel void winograd_gradients(BUFFER(const STORAGE, dy), BUFFER(REAL, components), const ConvWinograd s) {
   const int at = get_global_id(0), row = at / s.pitch, tile = REMAINDER(at, s.pitch);
   if (row >= s.rows) return;
-  REAL gradients[WINOGRAD_RESULTS * WINOGRAD_RESULTS], lines[WINOGRAD_RESULTS * WINOGRAD_ELEMENTS], line[WINOGRAD_ELEMENTS];
+  REAL gradients[WINOGRAD_RESULTS * WINOGRAD_RESULTS], lines[WINOGRAD_RESULTS * WINOGRAD_ELEMENTS],
+      line[WINOGRAD_ELEMENTS];
   const Tile t = tile_at(s, s.first + tile, WINOGRAD_RESULTS);
-  __global const STORAGE *plane = dy_buffer + dy_start + ((long)t.image * s.rows + row) * ((long)s.result_h * s.result_w);
+  __global const STORAGE *plane =
+      dy_buffer + dy_start + ((long)t.image * s.rows + row) * ((long)s.result_h * s.result_w);
   UNROLL for (int i = 0; i < WINOGRAD_RESULTS; ++i)
     UNROLL for (int j = 0; j < WINOGRAD_RESULTS; ++j)
       gradients[i * WINOGRAD_RESULTS + j] = tile < s.count && t.h + i < s.result_h && t.w + j < s.result_w

@@ -2,15 +2,15 @@
 #include "ops/gemm/cpu_tile.cl"
 #include "core/prefetch.cl"
 
-// Memory that is to be asked for while something else is multiplied: a cache line every two steps of the depth, `stride`
-// elements after the one before, and `turn` further every sixteen steps.
+// Memory that is to be asked for while something else is multiplied: a cache line every two steps of the depth,
+// `stride` elements after the one before, and `turn` further every sixteen steps.
 typedef struct {
   const __global STORAGE *at;
   long stride, turn;
 } Ahead;
 
-// The product of `rows` rows as they lie, `row_length` from one to the next, and a packed panel, in one chain; rows beyond
-// the last are the last one again. Where half a tile holds the rows, the other half is left out.
+// The product of `rows` rows as they lie, `row_length` from one to the next, and a packed panel, in one chain; rows
+// beyond the last are the last one again. Where half a tile holds the rows, the other half is left out.
 INLINE Tile multiply_rows(const __global STORAGE *left, const int rows, const long row_length,
                           const __global REAL *restrict panel, const int depth, Ahead ahead) {
   const __global STORAGE *row[MR];

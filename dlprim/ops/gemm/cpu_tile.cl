@@ -15,8 +15,8 @@
 
 #define MR TILE_ROWS
 #define NR (TILE_VECTORS * LANES)
-// TILE_CHAIN steps of the depth are summed in one chain of FMAs; chains are then added up: for the accuracy of long sums,
-// and because that much of a right panel stays in the level-1 cache.
+// TILE_CHAIN steps of the depth are summed in one chain of FMAs; chains are then added up: for the accuracy of long
+// sums, and because that much of a right panel stays in the level-1 cache.
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -104,8 +104,9 @@ DEFINE_TILE_MEMORY(reload_tile, spill_tile, __private)
   }
 #define TILE_STEP(tile, LEFT, right) TILE_STEP_OF(MR, tile, LEFT, right)
 
-// The steps of the depth, four at a time: counting them one by one takes slots that FMAs could have (960 x 960 x 960 went
-// from about 100 to about 115 GFLOP/s). STEP(s) is the step s places on; NEXT(n) moves on by n. Written out: PoCL 5 warns of
+// The steps of the depth, four at a time: counting them one by one takes slots that FMAs could have (960 x 960 x 960
+// went from about 100 to about 115 GFLOP/s). STEP(s) is the step s places on; NEXT(n) moves on by n. Written out: PoCL
+// 5 warns of
 // `#pragma unroll 4`, and an inner loop over (k + s) made convolutions 15 % slower.
 #define ALL_STEPS(depth, STEP, NEXT)               \
   {                                                \
@@ -116,7 +117,8 @@ DEFINE_TILE_MEMORY(reload_tile, spill_tile, __private)
     for (; k_ < (depth); ++k_, NEXT(1)) { STEP(0) } \
   }
 
-// The product of a packed panel, left [depth][MR], and NR columns of lines that are `pitch` apart, in one chain of FMAs.
+// The product of a packed panel, left [depth][MR], and NR columns of lines that are `pitch` apart, in one chain of
+// FMAs.
 INLINE Tile multiply_lines(__global const REAL *restrict left, __global const REAL *restrict right, const int pitch,
                            const int depth) {
   Tile tile = zero_tile();

@@ -1,5 +1,6 @@
-// The work of products and convolutions on a result before they store it, on a CPU: activated(result + addend). Include it
-// after cpu_tile.cl. Macros: ACTIVATION, where there is one: an expression of the pointwise table over a (pointwise/epilogue.h).
+// The work of products and convolutions on a result before they store it, on a CPU: activated(result + addend). Include
+// it after cpu_tile.cl. Macros: ACTIVATION, where there is one: an expression of the pointwise table over a
+// (pointwise/epilogue.h).
 #ifdef ACTIVATION
 #include "core/vectors.cl"
 #define DEFINE_ACTIVATED(V, EXP)                                                     \

@@ -1,11 +1,12 @@
-// c = alpha * left @ right + beta * c + bias on a CPU, or c its transpose: the host says which of a and b gives scalars (left)
-// and which vectors (right). A job is one block of columns (some panels of NR) times one block of rows; an item walks jobs
-// in order. It packs TILE_CHAIN steps of the right operand's depth at a time, so that a panel stays in the level-1
-// cache while all rows pass by it, and keeps the sums so far in its scratch; where the depth is one block it keeps the
-// packed panels while only the row block changes.
+// c = alpha * left @ right + beta * c + bias on a CPU, or c its transpose: the host says which of a and b gives scalars
+// (left) and which vectors (right). A job is one block of columns (some panels of NR) times one block of rows; an item
+// walks jobs in order. It packs TILE_CHAIN steps of the right operand's depth at a time, so that a panel stays in the
+// level-1 cache while all rows pass by it, and keeps the sums so far in its scratch; where the depth is one block it
+// keeps the packed panels while only the row block changes.
 //
-// The left operand is read as it lies where its depth is contiguous; otherwise it comes packed by a launch before. Packing
-// 10000 x 700 numbers took a fifth of the time of their product with 700 x 650, for they leave the caches twice.
+// The left operand is read as it lies where its depth is contiguous; otherwise it comes packed by a launch before.
+// Packing 10000 x 700 numbers took a fifth of the time of their product with 700 x 650, for they leave the caches
+// twice.
 #include "ops/gemm/cpu_rows.cl"
 #include "ops/gemm/epilogue_cpu.cl"
 #include "ops/gemm/gemm_cpu_shared.h"
@@ -26,7 +27,8 @@ typedef struct {
 #endif
 } Target;
 
-// With EPILOGUE, where beta is 0: the results of a line after their shift and their addend. The bias has a number for each row of c.
+// With EPILOGUE, where beta is 0: the results of a line after their shift and their addend. The bias has a number for
+// each row of c.
 #ifdef EPILOGUE
 #ifdef ADDEND
 #define OF_ADDEND(to, i, n) ((to).addend + (i) * (to).line_length + (n))
@@ -59,8 +61,8 @@ inline void store_lines(REAL *values, const int pitch, const Target to) {
   }
 }
 
-// Tiles are handed over in memory only where they are not stored as they are: a call that takes one has all of them written
-// to memory.
+// Tiles are handed over in memory only where they are not stored as they are: a call that takes one has all of them
+// written to memory.
 INLINE void store_tile(const Tile tile, const Target to) {
 #if DIRECT
   if (to.lines == MR && to.length == NR && to.beta == 0) {
@@ -135,7 +137,8 @@ INLINE NextPanels next_panels(__global const STORAGE *from, const int steps, con
                               const int tiles) {
   const bool by_steps = s.right_line == 1;
   const int length = by_steps ? columns : steps, count = tiles < FEWEST_TILES ? 0 : by_steps ? steps : columns;
-  return (NextPanels){from, by_steps ? s.right_step : s.right_line, length, 0, count * ((length + LINE - 1) / LINE), tiles};
+  return (NextPanels){from, by_steps ? s.right_step : s.right_line, length,
+                      0,    count * ((length + LINE - 1) / LINE),   tiles};
 }
 
 INLINE void ask_for(NextPanels *next) {
@@ -191,12 +194,13 @@ __kernel void gemm(BUFFER(const REAL, left), BUFFER(const STORAGE, right), BUFFE
           pack_panel(right_columns + done * s.right_step + (p - first_panel) * NR * s.right_line, s.right_step,
                      s.right_line, steps, min(NR, s.columns - p * NR), panels + (p - first_panel) * panel_size);
       packed = block;
-      NextPanels next = next_panels(right_columns + (done + steps) * s.right_step, min(TILE_CHAIN, s.depth - done - steps),
-                                    min(last_panel * NR, s.columns) - first_panel * NR, s,
-                                    (last_panel - first_panel) * (last_row - first_row));
+      NextPanels next = next_panels(
+          right_columns + (done + steps) * s.right_step, min(TILE_CHAIN, s.depth - done - steps),
+          min(last_panel * NR, s.columns) - first_panel * NR, s, (last_panel - first_panel) * (last_row - first_row));
       for (int outer = 0; outer < (s.goes_along_rows ? last_row - first_row : last_panel - first_panel); ++outer)
         for (int inner = 0; inner < (s.goes_along_rows ? last_panel - first_panel : last_row - first_row); ++inner) {
-          const int p = first_panel + (s.goes_along_rows ? inner : outer), r = first_row + (s.goes_along_rows ? outer : inner);
+          const int p = first_panel + (s.goes_along_rows ? inner : outer),
+                    r = first_row + (s.goes_along_rows ? outer : inner);
           __global REAL *sum = sums + ((long)(p - first_panel) * (last_row - first_row) + r - first_row) * (MR * NR);
           __global const REAL *panel = panels + (p - first_panel) * panel_size;
           const int rows = min(MR, s.rows - r * MR), columns = min(NR, s.columns - p * NR);

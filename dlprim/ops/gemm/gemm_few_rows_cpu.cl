@@ -1,5 +1,6 @@
-// c = alpha * a @ b + beta * c + bias on a CPU where one operand has few lines: what counts is that the other's, the `many`, come
-// from memory once and in order. Register tiles pack them, 128 bytes of a line at a time, and reach a quarter of what memory gives.
+// c = alpha * a @ b + beta * c + bias on a CPU where one operand has few lines: what counts is that the other's, the
+// `many`, come from memory once and in order. Register tiles pack them, 128 bytes of a line at a time, and reach a
+// quarter of what memory gives.
 #include "core/prefetch.cl"
 #include "ops/gemm/cpu_tile.cl"
 #include "ops/gemm/gemm_few_rows_shared.h"
@@ -10,7 +11,8 @@
 #define AHEAD (4096 / (int)sizeof(REAL))
 #define CHAIN 256  // additions in one go, for the accuracy of long sums
 
-INLINE void store_result(__global REAL *c, const long place, const REAL sum, const REAL alpha, const REAL beta, const REAL bias) {
+INLINE void store_result(__global REAL *c, const long place, const REAL sum, const REAL alpha, const REAL beta,
+                         const REAL bias) {
   const REAL value = alpha * sum + bias;
   c[place] = beta != 0 ? value + beta * c[place] : value;
 }
@@ -23,9 +25,11 @@ INLINE VEC part_of(__global const REAL *line, const int from, const int to) {
 }
 
 // Products of lines that lie along the depth. Lanes are steps of it.
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void few_rows_along_depth(BUFFER(const REAL, few), BUFFER(const REAL, many), BUFFER(const REAL, bias), BUFFER(REAL, c),
-                                   const FewRows s, const REAL alpha, const REAL beta) {
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void few_rows_along_depth(BUFFER(const REAL, few),
+                                                                                  BUFFER(const REAL, many),
+                                                                                  BUFFER(const REAL, bias),
+                                                                                  BUFFER(REAL, c), const FewRows s,
+                                                                                  const REAL alpha, const REAL beta) {
   BIND(const REAL, few);
   BIND(const REAL, many);
   BIND(REAL, c);
@@ -63,7 +67,8 @@ __kernel void few_rows_along_depth(BUFFER(const REAL, few), BUFFER(const REAL, m
         }
 #define REST(line) part_of(line, k, end)
         if (k < end) ADD_PRODUCTS(REST)
-        UNROLL for (int i = 0; i < LINES; ++i) UNROLL for (int j = 0; j < LINES; ++j) totals[i][j] += sum_of_lanes(sums[i][j]);
+        UNROLL for (int i = 0; i < LINES; ++i) UNROLL for (int j = 0; j < LINES; ++j) totals[i][j] +=
+            sum_of_lanes(sums[i][j]);
       }
       for (int i = 0; i < min(LINES, s.few - f); ++i)
         for (int j = 0; j < min(LINES, last - m); ++j)
@@ -72,43 +77,44 @@ __kernel void few_rows_along_depth(BUFFER(const REAL, few), BUFFER(const REAL, m
     }
 }
 
-// Adds to sums[LINES][block] the products of STEPS steps from k on of LINES lines of few, with whole vectors and then with
-// single ones of the many lines.
-#define ADD_STEPS(STEPS)                                                                                                        \
-  {                                                                                                                             \
-    __global const REAL *b[STEPS];                                                                                              \
-    REAL a[LINES][STEPS];                                                                                                       \
-    UNROLL for (int t = 0; t < STEPS; ++t) {                                                                                    \
-      b[t] = right + (k + t) * s.many_step;                                                                                     \
-      UNROLL for (int i = 0; i < LINES; ++i) a[i][t] = left[min(f + i, s.few - 1) * s.few_line + (k + t) * s.few_step];          \
-    }                                                                                                                           \
-    int m = 0;                                                                                                                  \
-    for (; m + LANES <= count; m += LANES) {                                                                                    \
-      VEC vectors[STEPS];                                                                                                       \
-      UNROLL for (int t = 0; t < STEPS; ++t) {                                                                                  \
-        vectors[t] = VLOAD(0, b[t] + m);                                                                                        \
-        PREFETCH(b[t] + STEPS * s.many_step + m);                                                                               \
-      }                                                                                                                         \
-      UNROLL for (int i = 0; i < LINES; ++i) {                                                                                  \
-        __global REAL *sum = sums + (f + i) * s.block + m;                                                                      \
-        VEC v = k == done ? (VEC)(0) : VLOAD(0, sum);                                                                           \
-        UNROLL for (int t = 0; t < STEPS; ++t) v = MAD((VEC)(a[i][t]), vectors[t], v);                                          \
-        VSTORE(v, 0, sum);                                                                                                      \
-      }                                                                                                                         \
-    }                                                                                                                           \
-    for (; m < count; ++m)                                                                                                      \
-      for (int i = 0; i < LINES; ++i) {                                                                                         \
-        __global REAL *sum = sums + (f + i) * s.block + m;                                                                      \
-        REAL v = k == done ? (REAL)0 : *sum;                                                                                    \
-        UNROLL for (int t = 0; t < STEPS; ++t) v = MAD(a[i][t], b[t][m], v);                                                    \
-        *sum = v;                                                                                                               \
-      }                                                                                                                         \
+// Adds to sums[LINES][block] the products of STEPS steps from k on of LINES lines of few, with whole vectors and then
+// with single ones of the many lines.
+#define ADD_STEPS(STEPS)                                                               \
+  {                                                                                    \
+    __global const REAL *b[STEPS];                                                     \
+    REAL a[LINES][STEPS];                                                              \
+    UNROLL for (int t = 0; t < STEPS; ++t) {                                           \
+      b[t] = right + (k + t) * s.many_step;                                            \
+      UNROLL for (int i = 0; i < LINES; ++i) a[i][t] =                                 \
+          left[min(f + i, s.few - 1) * s.few_line + (k + t) * s.few_step];             \
+    }                                                                                  \
+    int m = 0;                                                                         \
+    for (; m + LANES <= count; m += LANES) {                                           \
+      VEC vectors[STEPS];                                                              \
+      UNROLL for (int t = 0; t < STEPS; ++t) {                                         \
+        vectors[t] = VLOAD(0, b[t] + m);                                               \
+        PREFETCH(b[t] + STEPS * s.many_step + m);                                      \
+      }                                                                                \
+      UNROLL for (int i = 0; i < LINES; ++i) {                                         \
+        __global REAL *sum = sums + (f + i) * s.block + m;                             \
+        VEC v = k == done ? (VEC)(0) : VLOAD(0, sum);                                  \
+        UNROLL for (int t = 0; t < STEPS; ++t) v = MAD((VEC)(a[i][t]), vectors[t], v); \
+        VSTORE(v, 0, sum);                                                             \
+      }                                                                                \
+    }                                                                                  \
+    for (; m < count; ++m)                                                             \
+      for (int i = 0; i < LINES; ++i) {                                                \
+        __global REAL *sum = sums + (f + i) * s.block + m;                             \
+        REAL v = k == done ? (REAL)0 : *sum;                                           \
+        UNROLL for (int t = 0; t < STEPS; ++t) v = MAD(a[i][t], b[t][m], v);           \
+        *sum = v;                                                                      \
+      }                                                                                \
   }
 
 // Products of many lines that lie beside each other at each step. Sums stay in scratch: of a chain, and in all.
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void few_rows_across_depth(BUFFER(const REAL, few), BUFFER(const REAL, many), BUFFER(const REAL, bias), BUFFER(REAL, c),
-                                    BUFFER(REAL, scratch), const FewRows s, const REAL alpha, const REAL beta) {
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void few_rows_across_depth(
+    BUFFER(const REAL, few), BUFFER(const REAL, many), BUFFER(const REAL, bias), BUFFER(REAL, c), BUFFER(REAL, scratch),
+    const FewRows s, const REAL alpha, const REAL beta) {
   BIND(const REAL, few);
   BIND(const REAL, many);
   BIND(REAL, c);
@@ -128,11 +134,13 @@ __kernel void few_rows_across_depth(BUFFER(const REAL, few), BUFFER(const REAL, 
       for (; k < end; ++k)
         for (int f = 0; f < s.few; f += LINES) ADD_STEPS(1)
       for (int i = 0; i < s.few; ++i)
-        for (int m = 0; m < count; ++m) totals[i * s.block + m] = (done > 0 ? totals[i * s.block + m] : 0) + sums[i * s.block + m];
+        for (int m = 0; m < count; ++m)
+          totals[i * s.block + m] = (done > 0 ? totals[i * s.block + m] : 0) + sums[i * s.block + m];
     }
     for (int i = 0; i < s.few; ++i)
       for (int m = 0; m < count; ++m)
-        store_result(c, batch * s.c_batch + i * s.c_few + (first + m) * s.c_many, depth > 0 ? totals[i * s.block + m] : 0, alpha, beta,
+        store_result(c, batch * s.c_batch + i * s.c_few + (first + m) * s.c_many,
+                     depth > 0 ? totals[i * s.block + m] : 0, alpha, beta,
                      bias ? bias[i * s.bias_few + (first + m) * s.bias_many] : (REAL)0);
   }
 }

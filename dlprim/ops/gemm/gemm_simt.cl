@@ -1,6 +1,6 @@
-// c = alpha * a @ b + beta * c + bias on a GPU. Macros say which way a and b lie. Where there are few results for the device, the
-// depth is split among work groups, and their sums are joined. With BOTH_ARE_ROUNDED the depth, and what lies along it, is
-// counted in words.
+// c = alpha * a @ b + beta * c + bias on a GPU. Macros say which way a and b lie. Where there are few results for the
+// device, the depth is split among work groups, and their sums are joined. With BOTH_ARE_ROUNDED the depth, and what
+// lies along it, is counted in words.
 #define LEFT_BY_VECTORS 0
 #include "ops/gemm/product.cl"
 #include "ops/gemm/gemm_results.cl"
@@ -31,15 +31,18 @@ __kernel void gemm(BUFFER(const BROUGHT, a), BUFFER(const BROUGHT, b), BUFFER(co
   const int item = get_local_id(0), batch = get_group_id(2) / splits, split = REMAINDER((int)get_group_id(2), splits);
   const int first = split * split_depth, depth_of_split = min(split_depth, depth - first);
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
-  Operand left = {a_buffer + a_start + batch * a_batch + (block_row + LEFT_ROW(item, 0)) * a_row + (first + LEFT_DEPTH(item, 0)) * a_column,
+  Operand left = {a_buffer + a_start + batch * a_batch + (block_row + LEFT_ROW(item, 0)) * a_row +
+                      (first + LEFT_DEPTH(item, 0)) * a_column,
                   TILE_DEPTH * a_column,
                   LEFT_BY_DEPTH ? LINES_APART(LEFT_WIDTH) * a_row : LEFT_DEPTHS_APART * a_column};
   Operand right = {
-      b_buffer + b_start + batch * b_batch + (block_column + RIGHT_COLUMN(item, 0)) * b_column + (first + RIGHT_DEPTH(item, 0)) * b_row,
+      b_buffer + b_start + batch * b_batch + (block_column + RIGHT_COLUMN(item, 0)) * b_column +
+          (first + RIGHT_DEPTH(item, 0)) * b_row,
       TILE_DEPTH * b_row,
       RIGHT_BY_DEPTH ? LINES_APART(RIGHT_WIDTH) * b_column : DEPTHS_APART(TILE_COLUMNS, RIGHT_WIDTH) * b_row};
-  PRODUCT((depth_of_split + TILE_DEPTH - 1) / TILE_DEPTH,
-          fetch(&left, &right, m - block_row, n - block_column, depth_of_split - next_step * TILE_DEPTH, left_to, right_to))
+  PRODUCT(
+      (depth_of_split + TILE_DEPTH - 1) / TILE_DEPTH,
+      fetch(&left, &right, m - block_row, n - block_column, depth_of_split - next_step * TILE_DEPTH, left_to, right_to))
   __global REAL *partial = partials_buffer + partials_start + (long)get_group_id(2) * m * n;
   __global STORAGE *c = c_buffer + c_start + (long)batch * m * n;
   const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS);

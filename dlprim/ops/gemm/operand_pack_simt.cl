@@ -1,6 +1,6 @@
-// Lays an operand of a product out along its depth for tensor cores: [planes][pixels][lines] from planes of lines, the depth; a line
-// are the pixels of a channel or an image, or a row of a matrix. 0 outside of the source and beyond its lines; rounded, in words of
-// TF32 or of two NUMBERS.
+// Lays an operand of a product out along its depth for tensor cores: [planes][pixels][lines] from planes of lines, the
+// depth; a line are the pixels of a channel or an image, or a row of a matrix. 0 outside of the source and beyond its
+// lines; rounded, in words of TF32 or of two NUMBERS.
 #include "core/common.cl"
 #include "ops/gemm/remainder.cl"
 #include "ops/gemm/operand_pack_shared.h"
@@ -14,8 +14,8 @@ inline float4 vector_of(const float *elements) {
                   word_of(elements + 3 * NUMBERS_IN_WORD));
 }
 
-// A group packs PACKED_PIXELS pixels of PACKED_LINES lines, through local memory, so that it reads and writes what lies side by
-// side.
+// A group packs PACKED_PIXELS pixels of PACKED_LINES lines, through local memory, so that it reads and writes what lies
+// side by side.
 #define PACKED_PIXELS (OPERAND_PACK_ELEMENTS / PACKED_LINES)
 #define PIXELS_AT_ONCE (PACKED_PIXELS < OPERAND_PACK_ITEMS ? PACKED_PIXELS : OPERAND_PACK_ITEMS)
 #define LINES_AT_ONCE (OPERAND_PACK_ITEMS / PIXELS_AT_ONCE)
@@ -25,7 +25,8 @@ __kernel void operand_pack(BUFFER(const STORAGE, source), BUFFER(float, packed),
   __local float pixels[PACKED_LINES][PACKED_PIXELS + 1];
   const int item = get_local_id(0), size = p.size_h * p.size_w;
   const int blocks = (size + PACKED_PIXELS - 1) / PACKED_PIXELS, plane = get_group_id(0) / blocks;
-  const int first = REMAINDER((int)get_group_id(0), blocks) * PACKED_PIXELS, first_line = get_group_id(1) * PACKED_LINES;
+  const int first = REMAINDER((int)get_group_id(0), blocks) * PACKED_PIXELS,
+            first_line = get_group_id(1) * PACKED_LINES;
   __global const STORAGE *from = source_buffer + source_start + plane * p.plane_stride + first_line * p.line_stride;
   UNROLL for (int n = 0; n < PACKED_PIXELS; n += PIXELS_AT_ONCE) {
     const int pixel = n + item % PIXELS_AT_ONCE, at = first + pixel;
@@ -41,7 +42,8 @@ __kernel void operand_pack(BUFFER(const STORAGE, source), BUFFER(float, packed),
   const int line = item % VECTORS * ELEMENTS_OF_VECTOR;
   if (first_line + line >= p.padded_lines) return;
   const int words = p.padded_lines / NUMBERS_IN_WORD;
-  __global float *to = packed_buffer + packed_start + ((long)plane * size + first) * words + (first_line + line) / NUMBERS_IN_WORD;
+  __global float *to =
+      packed_buffer + packed_start + ((long)plane * size + first) * words + (first_line + line) / NUMBERS_IN_WORD;
   UNROLL for (int i = 0; i < PACKED_PIXELS; i += OPERAND_PACK_ITEMS / VECTORS) {
     const int pixel = i + item / VECTORS;
     if (first + pixel >= size) continue;
@@ -53,7 +55,8 @@ __kernel void operand_pack(BUFFER(const STORAGE, source), BUFFER(float, packed),
 
 // Rounds lines that lie along the depth already: an item makes a vector of words.
 __kernel void operand_round(BUFFER(const STORAGE, source), BUFFER(float, packed), const OperandRound p) {
-  const long at = get_global_id(0), vectors = p.padded_depth / ELEMENTS_OF_VECTOR, line = at / vectors, matrix = line / p.lines;
+  const long at = get_global_id(0), vectors = p.padded_depth / ELEMENTS_OF_VECTOR, line = at / vectors,
+             matrix = line / p.lines;
   if (matrix >= p.matrices) return;
   const int first = (int)(at - line * vectors) * ELEMENTS_OF_VECTOR;
   __global const STORAGE *from =

@@ -45,7 +45,8 @@ __kernel void pack_matrix(BUFFER(const STORAGE, source), BUFFER(REAL, panels), c
   }
 }
 
-// A convolution's weights, to [batch][panel][depth][MR]; the depth is three nested indices (channel, tap row, tap column).
+// A convolution's weights, to [batch][panel][depth][MR]; the depth is three nested indices (channel, tap row, tap
+// column).
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void pack_weights(BUFFER(const STORAGE, source), BUFFER(REAL, panels), const int rows, const int depth2,
                            const int depth1, const int depth0, const long start, const long batch_stride,

@@ -2,20 +2,25 @@
 // results in steps of TILE_DEPTH through panels of the operands in local memory. The next panels are under way while
 // one pair is multiplied.
 //
-// Before it includes this file a kernel file says whether its left and right operand lie along the depth (LEFT_BY_DEPTH,
-// RIGHT_BY_DEPTH), whether the left one is brought in aligned vectors (LEFT_BY_VECTORS), and for tensor cores whether both
-// are rounded already and lie along the depth, or the left one in vectors as it is brought (BOTH_ARE_ROUNDED), or are brought by
-// tensor maps (TENSOR_MAPS; with two NUMBERS_IN_WORD each may lie across the depth as well: LEFT_ACROSS, RIGHT_ACROSS). In a kernel of TILE_ITEMS items it declares PRODUCT_MEMORY, and expands
+// Before it includes this file a kernel file says whether its left and right operand lie along the depth
+// (LEFT_BY_DEPTH, RIGHT_BY_DEPTH), whether the left one is brought in aligned vectors (LEFT_BY_VECTORS), and for tensor
+// cores whether both are rounded already and lie along the depth, or the left one in vectors as it is brought
+// (BOTH_ARE_ROUNDED), or are brought by tensor maps (TENSOR_MAPS; with two NUMBERS_IN_WORD each may lie across the
+// depth as well: LEFT_ACROSS, RIGHT_ACROSS). In a kernel of TILE_ITEMS items it declares PRODUCT_MEMORY, and expands
 //   PRODUCT(steps, FETCH)
-// FETCH   statement that brings this item's share of the panels of `next_step`: BRING_LEFT(i, inside, pointer) for i in 0 …
-//         LEFT_COUNT - 1 (or BRING_VECTOR, for i below VECTOR_COUNT) and BRING_RIGHT likewise, with `left_to` and `right_to` of
-//         types LEFT_PANEL and RIGHT_PANEL in scope. With TENSOR_MAPS item 0 alone runs it: bring_box(left_to, …, has_arrived) and
-//         the same to right_to, TILE_ROWS and TILE_COLUMNS lines of TILE_DEPTH, or bring_lines
+// FETCH   statement that brings this item's share of the panels of `next_step`: BRING_LEFT(i, inside, pointer) for i in
+// 0 …
+//         LEFT_COUNT - 1 (or BRING_VECTOR, for i below VECTOR_COUNT) and BRING_RIGHT likewise, with `left_to` and
+//         `right_to` of types LEFT_PANEL and RIGHT_PANEL in scope. With TENSOR_MAPS item 0 alone runs it:
+//         bring_box(left_to, …, has_arrived) and the same to right_to, TILE_ROWS and TILE_COLUMNS lines of TILE_DEPTH,
+//         or bring_lines
 // and then
 //   STORE_RESULTS(STATEMENT)
-// whose statement stores `value`, the result of `row` of the tile and this item's column, LINE_OF_ITEM(item, TILE_COLUMNS); or
+// whose statement stores `value`, the result of `row` of the tile and this item's column, LINE_OF_ITEM(item,
+// TILE_COLUMNS); or
 //   STORE_NEIGHBOURS(count, STATEMENT)
-// whose statement stores `values`, so many from this item's column on, count * LINE_OF_ITEM(item, TILE_COLUMNS / count).
+// whose statement stores `values`, so many from this item's column on, count * LINE_OF_ITEM(item, TILE_COLUMNS /
+// count).
 //
 // The engines multiply two panels: product_registers.cl anywhere, product_tensor.cl on NVIDIA's tensor cores,
 // product_warpgroup.cl on Hopper's.
@@ -35,9 +40,8 @@
 
 // Neighbouring items bring neighbouring lines (rows, columns, vectors of rows) of one k:
 #define LINE_OF_ITEM(item, lines) ((item) % (lines))
-// or neighbouring k of one line. They may bring aligned pieces of LEFT_WIDTH or RIGHT_WIDTH elements, 1 or 4, that lie side by
-// side in global memory. An item's i-th piece of an operand that lies along
-// the depth begins at
+// or neighbouring k of one line. They may bring aligned pieces of LEFT_WIDTH or RIGHT_WIDTH elements, 1 or 4, that lie
+// side by side in global memory. An item's i-th piece of an operand that lies along the depth begins at
 #ifndef LEFT_WIDTH
 #define LEFT_WIDTH 1
 #endif
@@ -53,8 +57,8 @@
 #define DEPTHS_APART(lines, width) (TILE_ITEMS / ((lines) / (width)))
 #define LINE_ACROSS(item, lines, width) ((item) % ((lines) / (width)) * (width))
 #define DEPTH_ACROSS(item, i, lines, width) ((item) / ((lines) / (width)) + (i) * DEPTHS_APART(lines, width))
-// Where a panel has k side by side that global memory has not, each item brings the k of one row that follow each other, with a
-// LEFT_WIDTH of 1.
+// Where a panel has k side by side that global memory has not, each item brings the k of one row that follow each
+// other, with a LEFT_WIDTH of 1.
 #define LEFT_IN_ROWS (WARP_GROUPS && !LEFT_BY_DEPTH && !LEFT_BY_VECTORS)
 
 #define LINE_OF(by_depth, item, i, lines, width) \
@@ -169,8 +173,9 @@ inline int right_place(const int i) {
 #define LEFT_REGISTERS REAL left_to[LEFT_COUNT]
 #define LEFT_TO(step)
 #define BRING_LEFT(i, inside, pointer) BRING_PIECE(LEFT_WIDTH, left_to, i, inside, pointer)
-#define PLACE_LEFT(step) \
-  UNROLL for (int i = 0; i < LEFT_COUNT; i += PLACED_WIDTH) place_parts(LEFT_OF_STEP(step) + left_place(i / LEFT_WIDTH), left_to + i)
+#define PLACE_LEFT(step)                                    \
+  UNROLL for (int i = 0; i < LEFT_COUNT; i += PLACED_WIDTH) \
+      place_parts(LEFT_OF_STEP(step) + left_place(i / LEFT_WIDTH), left_to + i)
 #else
 #define LEFT_PANEL __local REAL *
 #define LEFT_REGISTERS
@@ -234,7 +239,8 @@ inline void place_left(__local REAL *panel, const REAL *next) {
 #if LEFT_BY_VECTORS
   UNROLL for (int i = 0; i < LEFT_COUNT / 4; ++i) place_piece(panel + left_place(i), next + 4 * i, 4, 1);
 #else
-  UNROLL for (int i = 0; i < LEFT_PIECES; ++i) place_piece(panel + left_place(i), next + i * LEFT_WIDTH, LEFT_WIDTH, LEFT_STEP);
+  UNROLL for (int i = 0; i < LEFT_PIECES; ++i)
+      place_piece(panel + left_place(i), next + i * LEFT_WIDTH, LEFT_WIDTH, LEFT_STEP);
 #endif
 }
 
@@ -264,25 +270,27 @@ inline void place_right(__local REAL *panel, const REAL *next) {
 
 #endif
 
-// Results leave through local memory, some rows of every item's at a time: neighbouring items store neighbouring columns.
+// Results leave through local memory, some rows of every item's at a time: neighbouring items store neighbouring
+// columns.
 inline void take_neighbours(const int count, __local const REAL *from, REAL *values) {
   if (count == 2)
     vstore2(*(__local const REAL2 *)from, 0, values);
   else
     values[0] = *from;
 }
-#define STORE_NEIGHBOURS(count, STATEMENT)                                                                      \
-  UNROLL for (int i = 0; i < RESULT_ROWS; ++i) {                                                                \
-    WRITE_LINE(RESULT_MEMORY, i);                                                                               \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                               \
-    for (int line = item / (TILE_COLUMNS / (count)); line < RESULT_LINES; line += TILE_ITEMS / (TILE_COLUMNS / (count))) { \
-      const int row = ROW_OF_LINE(i, line);                                                                     \
-      REAL values[count];                                                                                       \
-      __local REAL *result_line = RESULT_MEMORY + line * RESULT_PITCH;                                          \
-      take_neighbours(count, result_line + (count) * LINE_OF_ITEM(item, TILE_COLUMNS / (count)), values);       \
-      STATEMENT;                                                                                                \
-    }                                                                                                           \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                               \
+#define STORE_NEIGHBOURS(count, STATEMENT)                                                                \
+  UNROLL for (int i = 0; i < RESULT_ROWS; ++i) {                                                          \
+    WRITE_LINE(RESULT_MEMORY, i);                                                                         \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                         \
+    for (int line = item / (TILE_COLUMNS / (count)); line < RESULT_LINES;                                 \
+         line += TILE_ITEMS / (TILE_COLUMNS / (count))) {                                                 \
+      const int row = ROW_OF_LINE(i, line);                                                               \
+      REAL values[count];                                                                                 \
+      __local REAL *result_line = RESULT_MEMORY + line * RESULT_PITCH;                                    \
+      take_neighbours(count, result_line + (count) * LINE_OF_ITEM(item, TILE_COLUMNS / (count)), values); \
+      STATEMENT;                                                                                          \
+    }                                                                                                     \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                         \
   }
 #define STORE_RESULTS(STATEMENT)                                                                                \
   STORE_NEIGHBOURS(1, {                                                                                         \

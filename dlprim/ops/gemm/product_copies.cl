@@ -29,7 +29,8 @@ inline void round_to_tf32(uint *values, const int count) {
   UNROLL for (int e = 0; e < count; ++e) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(values[e]) : "f"(as_float(values[e])));
 }
 
-// A word of a panel: a number rounded to TF32, or two that follow each other along the depth, rounded to NUMBERS (f16, bf16).
+// A word of a panel: a number rounded to TF32, or two that follow each other along the depth, rounded to NUMBERS (f16,
+// bf16).
 inline float word_of(const float *numbers) {
   uint word = as_uint(numbers[0]);
 #if NUMBERS_IN_WORD == 2

@@ -1,6 +1,6 @@
-// Joins products on a GPU whose depth was split among work groups: result = alpha * the sum of their parts + beta * result + bias.
-// Parts are added in an order that is always the same. Where there are many of them, LANES items share a result's: a group of
-// JOIN_ITEMS then has fewer results. WIDTH results of an item, 1 or 4, lie side by side.
+// Joins products on a GPU whose depth was split among work groups: result = alpha * the sum of their parts + beta *
+// result + bias. Parts are added in an order that is always the same. Where there are many of them, LANES items share a
+// result's: a group of JOIN_ITEMS then has fewer results. WIDTH results of an item, 1 or 4, lie side by side.
 #include "core/common.cl"
 #include "core/vectors4.cl"
 #include "ops/gemm/product_join_shared.h"
@@ -18,11 +18,15 @@
 #endif
 #define JOINED (JOIN_ITEMS / LANES)
 
-inline REAL bias_of(__global const STORAGE *bias, const int at, const ProductJoin p) { return LOAD(bias, at / p.plane % p.channels); }
+inline REAL bias_of(__global const STORAGE *bias, const int at, const ProductJoin p) {
+  return LOAD(bias, at / p.plane % p.channels);
+}
 
-__attribute__((reqd_work_group_size(JOIN_ITEMS, 1, 1)))
-__kernel void product_join(BUFFER(const REAL, partials), BUFFER(const STORAGE, bias), BUFFER(STORAGE, result), const ProductJoin p,
-                           const REAL alpha, const REAL beta) {
+__attribute__((reqd_work_group_size(JOIN_ITEMS, 1, 1))) __kernel void product_join(BUFFER(const REAL, partials),
+                                                                                   BUFFER(const STORAGE, bias),
+                                                                                   BUFFER(STORAGE, result),
+                                                                                   const ProductJoin p,
+                                                                                   const REAL alpha, const REAL beta) {
   __local NUMBERS sums[LANES][JOINED];
   const int column = get_local_id(0) % JOINED, lane = get_local_id(0) / JOINED;
   const int at = (get_group_id(0) * JOINED + column) * WIDTH, batch = at / p.results;

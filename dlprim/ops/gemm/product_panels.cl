@@ -1,5 +1,5 @@
-// Panels that Hopper's copy engine brings by itself, a box of a tensor map each (tensor_map_simt.cl): one item asks for them,
-// a barrier in local memory counts the bytes that have arrived.
+// Panels that Hopper's copy engine brings by itself, a box of a tensor map each (tensor_map_simt.cl): one item asks for
+// them, a barrier in local memory counts the bytes that have arrived.
 
 // Before and behind a barrier of the group.
 inline void open_arrivals(__local ulong *arrived) {
@@ -11,7 +11,10 @@ inline void open_arrivals(__local ulong *arrived) {
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 inline void expect_bytes(__local ulong *arrived, const int bytes) {
-  asm volatile("//@90a mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" : : "r"((uint)(size_t)arrived), "r"(bytes) : "memory");
+  asm volatile("//@90a mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               :
+               : "r"((uint)(size_t)arrived), "r"(bytes)
+               : "memory");
 }
 // Until all bytes of the panels are there that an even (0) or odd (1) use of this stage expects.
 inline void await_bytes(__local ulong *arrived, const int use) {
@@ -27,17 +30,19 @@ inline void open_map(__global const uint *map) {
 inline void bring_box(__local float *to, __global const uint *map, const int x, const int y, const int z, const int w,
                       __local ulong *arrived) {
   asm volatile(
-      "//@90a cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
+      "//@90a cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %4, %5}], [%6];"
       :
       : "r"((uint)(size_t)to), "l"((ulong)map), "r"(x), "r"(y), "r"(z), "r"(w), "r"((uint)(size_t)arrived)
       : "memory");
 }
 
 // A panel of matrices: lines from `line` on at depth k, in blocks of 64 lines where those lie across it.
-inline void bring_lines(const int across, const int lines, __local float *to, __global const uint *map, const int k, const int line,
-                        const int matrix, __local ulong *arrived) {
+inline void bring_lines(const int across, const int lines, __local float *to, __global const uint *map, const int k,
+                        const int line, const int matrix, __local ulong *arrived) {
   if (across)
-    for (int block = 0; block < lines; block += 64) bring_box(to + block * TILE_DEPTH, map, line + block, k, matrix, 0, arrived);
+    for (int block = 0; block < lines; block += 64)
+      bring_box(to + block * TILE_DEPTH, map, line + block, k, matrix, 0, arrived);
   else
     bring_box(to, map, k, line, matrix, 0, arrived);
 }

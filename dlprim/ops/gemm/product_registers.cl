@@ -1,8 +1,9 @@
 // The engine of products in plain OpenCL C: an item makes ITEM_ROWS x ITEM_COLUMNS results in registers, in patches of
-// 4 x 4 that lie as far apart as the items have patches, so that a vector read of a panel serves neighbouring items. Items
-// stand in blocks of 4 x 8: hardware that runs 32 or 64 at a time then reads few different vectors; and so that each has a
-// neighbour beside it and one below: NVIDIA's joins the reads of such pairs (row by row 4096 x 4096 x 4096 took up to 12 % more).
-// Panels lie line by line for that, with a padding that keeps what items bring along the depth off each other's banks.
+// 4 x 4 that lie as far apart as the items have patches, so that a vector read of a panel serves neighbouring items.
+// Items stand in blocks of 4 x 8: hardware that runs 32 or 64 at a time then reads few different vectors; and so that
+// each has a neighbour beside it and one below: NVIDIA's joins the reads of such pairs (row by row 4096 x 4096 x 4096
+// took up to 12 % more). Panels lie line by line for that, with a padding that keeps what items bring along the depth
+// off each other's banks.
 #define LEFT_K (TILE_ROWS + 4)
 #define RIGHT_K (TILE_COLUMNS + 4)
 #define LEFT_LINE 1

@@ -1,9 +1,9 @@
 // The engine of products on NVIDIA's tensor cores (mma.sync, compute capability 8.0 and up): a warp makes WARP_ROWS x
-// WARP_COLUMNS results in fragments of 16 x 8. TF32_PRODUCTS is 1, operands rounded to TF32 or words of two 16-bit numbers, which
-// lie in fragments alike; or 3
-// for float32: x = big + small in TF32 numbers, and all but small * small counts (Ootomo and Yokota, arXiv 2203.03341).
-// Tensor cores truncate where they add, so that sums that are to be float32's leave them after each 8 of the depth, and add
-// what is small first: each truncation of a whole sum takes half of its last bit, from all results alike.
+// WARP_COLUMNS results in fragments of 16 x 8. TF32_PRODUCTS is 1, operands rounded to TF32 or words of two 16-bit
+// numbers, which lie in fragments alike; or 3 for float32: x = big + small in TF32 numbers, and all but small * small
+// counts (Ootomo and Yokota, arXiv 2203.03341). Tensor cores truncate where they add, so that sums that are to be
+// float32's leave them after each 8 of the depth, and add what is small first: each truncation of a whole sum takes
+// half of its last bit, from all results alike.
 
 // A fragment is read by items that stand at 4 k of 8 lines: those lie on different banks either way.
 #define LEFT_K (LEFT_BY_DEPTH ? 1 : TILE_ROWS + 8)
@@ -59,8 +59,8 @@ inline void begin_fragments(float *d, const uint *a, const uint *b) {
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
 }
 
-// An item's part of the fragments of 16 rows, and of two times 8 columns, by 8 of the depth. Where 4 of the depth lie side by side
-// (eight lines of them are a matrix), 8 items read a matrix and hand it round.
+// An item's part of the fragments of 16 rows, and of two times 8 columns, by 8 of the depth. Where 4 of the depth lie
+// side by side (eight lines of them are a matrix), 8 items read a matrix and hand it round.
 #define IS_IN_MATRICES(k_step) ((k_step) == 1)
 inline void load_matrices(uint *to, __local const float *line) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -187,10 +187,11 @@ inline void multiply_add(__local const float *left, __local const float *right, 
   }
 }
 
-#define MULTIPLY(left, right)                                                                               \
-  if (infinite_steps[step & 1] == step)                                                                     \
-    multiply_add_plainly((left) + (warp_row + lane / 4) * LEFT_LINE, (right) + (warp_column + lane % 4 * 2) * RIGHT_LINE, result);       \
-  else                                                                                                      \
+#define MULTIPLY(left, right)                                                          \
+  if (infinite_steps[step & 1] == step)                                                \
+    multiply_add_plainly((left) + (warp_row + lane / 4) * LEFT_LINE,                   \
+                         (right) + (warp_column + lane % 4 * 2) * RIGHT_LINE, result); \
+  else                                                                                 \
     multiply_add(LEFT_OF_LANE(left), RIGHT_OF_LANE(right), result)
 
 #endif

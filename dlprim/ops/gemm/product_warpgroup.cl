@@ -1,9 +1,9 @@
 // The engine of products on Hopper's tensor cores (wgmma, compute capability 9.0): a warp group of 128 items makes
-// WARP_COLUMNS columns by all TILE_ROWS rows, 64 columns at a time. The right operand's fragments are in registers, where it is
-// rounded; the left one's panels are read from local memory by the tensor cores themselves, and hold what is rounded already. So
-// are the right one's where they are, too (BOTH_ARE_ROUNDED).
-// TF32_PRODUCTS as in product_tensor.cl. With two NUMBERS_IN_WORD, 16-bit numbers of the depth, all is as with words of one: an
-// instruction takes eight words of the depth either way.
+// WARP_COLUMNS columns by all TILE_ROWS rows, 64 columns at a time. The right operand's fragments are in registers,
+// where it is rounded; the left one's panels are read from local memory by the tensor cores themselves, and hold what
+// is rounded already. So are the right one's where they are, too (BOTH_ARE_ROUNDED). TF32_PRODUCTS as in
+// product_tensor.cl. With two NUMBERS_IN_WORD, 16-bit numbers of the depth, all is as with words of one: an instruction
+// takes eight words of the depth either way.
 //
 // The instructions are beyond what the driver compiles OpenCL C for: lines that begin with //@90a are made part of the
 // program in its binary (runtime/program_patch.h).
@@ -14,9 +14,9 @@
 #define SUMS (TILE_ROWS / 2)  // results of an item in a block
 #define EIGHTHS (TILE_DEPTH / 8)
 
-// A panel that lies along the depth has lines of TILE_DEPTH numbers, in which vectors of four are swapped as wgmma takes them:
-// what is brought, and what is read, meets on no bank twice. A copy whose vectors go to different 128 bytes of local memory takes
-// as long as that many copies (measured: 65 TFLOP/s where this gives 300).
+// A panel that lies along the depth has lines of TILE_DEPTH numbers, in which vectors of four are swapped as wgmma
+// takes them: what is brought, and what is read, meets on no bank twice. A copy whose vectors go to different 128 bytes
+// of local memory takes as long as that many copies (measured: 65 TFLOP/s where this gives 300).
 #define VECTORS (TILE_DEPTH / 4)
 #define SWAPPED(line, vector) ((vector) ^ (line) / (32 / TILE_DEPTH) % VECTORS)
 #define ALONG_DEPTH(line, k) ((line) * TILE_DEPTH + SWAPPED(line, (k) / 4) * 4 + (k) % 4)
@@ -104,8 +104,9 @@ inline void await_products_before(void) { asm volatile("//@90a wgmma.wait_group.
 // Items' writes to local memory become visible to the tensor cores' own reads.
 inline void show_panels(void) { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 
-// A panel, as wgmma takes it: address and distance of eight lines, or of eight of the depth, in 16 bytes, and how vectors are
-// swapped, among 128 bytes (1) or 64 (2). One that lies across the depth is blocks of 64 lines side by side, which have a distance.
+// A panel, as wgmma takes it: address and distance of eight lines, or of eight of the depth, in 16 bytes, and how
+// vectors are swapped, among 128 bytes (1) or 64 (2). One that lies across the depth is blocks of 64 lines side by
+// side, which have a distance.
 #define BLOCK_ELEMENTS (64 * TILE_DEPTH)
 #define NEXT_BLOCK (BLOCK_ELEMENTS * 4 / 16)
 #define NEXT_EIGHTH(across) ((across) ? 16 * 128 / 16 : 2)  // of the depth
@@ -116,7 +117,8 @@ inline ulong describe(__local const float *panel, const int across) {
 }
 
 // The b-th block's fragment of an eighth.
-inline void load_fragment(uint *to, __local const float *right, const int lane, const int warp_column, const int eighth, const int b) {
+inline void load_fragment(uint *to, __local const float *right, const int lane, const int warp_column, const int eighth,
+                          const int b) {
   UNROLL for (int e = 0; e < 4; ++e)
     to[e] = as_uint(right[RIGHT_PLACE(warp_column + 64 * b + lane / 4 + e % 2 * 8, 8 * eighth + lane % 4 + e / 2 * 4)]);
 }
@@ -148,7 +150,8 @@ inline void find_parts(const float value, float *parts) { parts[0] = word_of(&va
 inline void begin_step(__local const float *left, __local const float *right, const int lane, const int warp_column,
                        float (*sums)[SUMS]) {
 #if BOTH_ARE_ROUNDED
-  const ulong panel = describe(left, LEFT_ACROSS), columns = describe(right + warp_column / 64 * BLOCK_ELEMENTS, RIGHT_ACROSS);
+  const ulong panel = describe(left, LEFT_ACROSS),
+              columns = describe(right + warp_column / 64 * BLOCK_ELEMENTS, RIGHT_ACROSS);
   open_products();
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b)
@@ -174,8 +177,8 @@ inline void begin_step(__local const float *left, __local const float *right, co
 
 #else
 
-// Tensor cores truncate where they add, so that sums leave them after each step; and what is small is added first, where
-// it costs next to nothing: each truncation of a whole sum takes half of its last bit, from all results alike.
+// Tensor cores truncate where they add, so that sums leave them after each step; and what is small is added first,
+// where it costs next to nothing: each truncation of a whole sum takes half of its last bit, from all results alike.
 #define RESULTS                                      \
   PLACE_OF_LANE;                                     \
   float result[BLOCKS][SUMS], step_sums[BLOCKS][SUMS]; \
@@ -244,8 +247,8 @@ inline void begin_step(__local const float *left, __local const float *right, co
   close_products();
 }
 
-inline void multiply_plainly(__local const float *left, __local const float *right, const int lane, const int warp_column,
-                             float (*sums)[SUMS]) {
+inline void multiply_plainly(__local const float *left, __local const float *right, const int lane,
+                             const int warp_column, float (*sums)[SUMS]) {
   _Pragma("unroll 1") for (int k = 0; k < TILE_DEPTH; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b)
       UNROLL for (int e = 0; e < SUMS; ++e) {
@@ -295,6 +298,6 @@ inline void place_packed(__global float *panel, const int place, const float *nu
 inline void place_packed_words(__global float *panel, const int place, float (*words)[NUMBERS_IN_WORD]) {
   float parts[4][LEFT_PARTS];
   UNROLL for (int w = 0; w < 4; ++w) find_packed(words[w], parts[w]);
-  UNROLL for (int p = 0; p < LEFT_PARTS; ++p)
-    *(__global float4 *)(panel + place + p * PARTS_APART) = (float4)(parts[0][p], parts[1][p], parts[2][p], parts[3][p]);
+  UNROLL for (int p = 0; p < LEFT_PARTS; ++p) * (__global float4 *)(panel + place + p * PARTS_APART) =
+      (float4)(parts[0][p], parts[1][p], parts[2][p], parts[3][p]);
 }

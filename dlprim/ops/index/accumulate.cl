@@ -64,8 +64,8 @@ inline void sum_rows(REAL *sum, const __global STORAGE *source, const __global i
 // Keys whose positions all lie in the chunk are added to the target. A chunk's sum for a key that began before it
 // goes to came_in [chunks, outer, inner], for one that goes on after it to goes_on.
 __kernel void add_chunks(BUFFER(const STORAGE, source), BUFFER(const int, keys), BUFFER(const int, order),
-                         BUFFER(STORAGE, target), BUFFER(REAL, came_in), BUFFER(REAL, goes_on), const KeySums given_sums,
-                         const REAL alpha) {
+                         BUFFER(STORAGE, target), BUFFER(REAL, came_in), BUFFER(REAL, goes_on),
+                         const KeySums given_sums, const REAL alpha) {
   BIND(const STORAGE, source);
   BIND(const int, keys);
   BIND(const int, order);

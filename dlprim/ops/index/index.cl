@@ -1,7 +1,6 @@
-// Moving elements to and from places that an index names. Elements are moved as unsigned integers of their size, so that
-// one program serves every dtype.
-// An index [outer, along, inner] names for each of its elements (o, j, i) a place along the middle dimension of another
-// tensor of three dimensions. Strides of 0 let one index serve whole rows.
+// Moving elements to and from places that an index names. Elements are moved as unsigned integers of their size, so
+// that one program serves every dtype. An index [outer, along, inner] names for each of its elements (o, j, i) a place
+// along the middle dimension of another tensor of three dimensions. Strides of 0 let one index serve whole rows.
 #include "core/common.cl"
 #include "ops/index/index_shared.h"
 #include "ops/index/lines.cl"
@@ -96,23 +95,23 @@ inline element_t coordinates(long e, const long *size) {
       y[AT(y, o, place, i)] = x[AT(x, o, j, i)];                                  \
   }
 
-#define MOVES_OF(bits, type)                                                                                            \
-  __kernel void read_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y), const Places given_places, \
-                            CHECK_ARGS) {                                                                               \
-    BIND(const type, x);                                                                                                \
-    BIND(const long, index);                                                                                            \
-    BIND(type, y);                                                                                                      \
-    const Places p = given_places;                                                                                    \
-    READ_ALL                                                                                                            \
-  }                                                                                                                     \
-  __kernel void write_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y),                         \
-                             BUFFER(const int, winner), const Places given_places, CHECK_ARGS) {                      \
-    BIND(const type, x);                                                                                                \
-    BIND(const long, index);                                                                                            \
-    BIND(type, y);                                                                                                      \
-    BIND(const int, winner);                                                                                            \
-    const Places p = given_places;                                                                                    \
-    FOR_MY_ELEMENTS(WRITE_ELEMENT)                                                                                      \
+#define MOVES_OF(bits, type)                                                                     \
+  __kernel void read_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y),   \
+                            const Places given_places, CHECK_ARGS) {                             \
+    BIND(const type, x);                                                                         \
+    BIND(const long, index);                                                                     \
+    BIND(type, y);                                                                               \
+    const Places p = given_places;                                                               \
+    READ_ALL                                                                                     \
+  }                                                                                              \
+  __kernel void write_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y),  \
+                             BUFFER(const int, winner), const Places given_places, CHECK_ARGS) { \
+    BIND(const type, x);                                                                         \
+    BIND(const long, index);                                                                     \
+    BIND(type, y);                                                                               \
+    BIND(const int, winner);                                                                     \
+    const Places p = given_places;                                                               \
+    FOR_MY_ELEMENTS(WRITE_ELEMENT)                                                               \
   }
 
 MOVES_OF(8, uchar)
@@ -155,7 +154,8 @@ __kernel void mark_winners(BUFFER(const long, index), BUFFER(int, winner), const
 
 // ---- several indices as one
 
-// Adds to places[j] what one of several indices contributes: its place times `step`, that of the later dimensions together.
+// Adds to places[j] what one of several indices contributes: its place times `step`, that of the later dimensions
+// together.
 __kernel void add_places(BUFFER(const long, index), BUFFER(long, places), const long count, const long bound,
                          const long step, const int first, CHECK_ARGS) {
   BIND(const long, index);

@@ -6,7 +6,8 @@
 #define UNROLL _Pragma("unroll")
 #define AT_ONCE 4  // vectors of places that share a weight
 
-inline void lay_out(const Int8Conv *c, const Int8Planes *p, __global const char *x, const int zero, __global float *to) {
+inline void lay_out(const Int8Conv *c, const Int8Planes *p, __global const char *x, const int zero,
+                    __global float *to) {
   for (int a = 0; a < p->phases_h; ++a)
     for (int b = 0; b < p->phases_w; ++b) {
       const int begin = min(max(0, (c->pad_w - b + c->stride_w - 1) / c->stride_w), p->row_length);
@@ -25,10 +26,10 @@ inline void lay_out(const Int8Conv *c, const Int8Planes *p, __global const char 
     }
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void int8_depthwise(BUFFER(const char, weight), BUFFER(const char, x), BUFFER(const float, scales), BUFFER(const float, bias),
-                             BUFFER(const char, addend), BUFFER(char, y), BUFFER(float, scratch), const Int8Conv conv,
-                             const Int8Planes shape, const Int8Finish finish, const long slice) {
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void int8_depthwise(
+    BUFFER(const char, weight), BUFFER(const char, x), BUFFER(const float, scales), BUFFER(const float, bias),
+    BUFFER(const char, addend), BUFFER(char, y), BUFFER(float, scratch), const Int8Conv conv, const Int8Planes shape,
+    const Int8Finish finish, const long slice) {
   const Int8Conv c = conv;
   const Int8Planes p = shape;
   const Int8Finish f = finish;
@@ -39,7 +40,8 @@ __kernel void int8_depthwise(BUFFER(const char, weight), BUFFER(const char, x), 
   for (int th = 0, t = 0; th < c.taps_h; ++th)
     for (int tw = 0; tw < c.taps_w; ++tw, ++t) {
       const int h = th * c.dilation_h, w = tw * c.dilation_w;
-      places[t] = (h % c.stride_h * p.phases_w + w % c.stride_w) * (int)p.phase + h / c.stride_h * p.row_length + w / c.stride_w;
+      places[t] = (h % c.stride_h * p.phases_w + w % c.stride_w) * (int)p.phase + h / c.stride_h * p.row_length +
+                  w / c.stride_w;
     }
   for (int i = 0; i < INT8_SLACK; ++i) plane_at[p.plane + i] = 0;
   const long planes = (long)c.images * c.groups, last = planes * (get_group_id(0) + 1) / get_num_groups(0);

@@ -1,10 +1,12 @@
 // Numbers to int8 and back, and sums of two.
 #include "ops/int8/int8.cl"
 
-#define ITEM_RANGE(n)                                                                   \
-  const long first = (n) * get_global_id(0) / get_global_size(0), last = (n) * (get_global_id(0) + 1) / get_global_size(0)
+#define ITEM_RANGE(n)                                             \
+  const long first = (n) * get_global_id(0) / get_global_size(0), \
+             last = (n) * (get_global_id(0) + 1) / get_global_size(0)
 
-__kernel void quantize(BUFFER(const float, x), const float inverse, const Int8Finish finish, const long n, BUFFER(char, y)) {
+__kernel void quantize(BUFFER(const float, x), const float inverse, const Int8Finish finish, const long n,
+                       BUFFER(char, y)) {
   BIND(const float, x);
   BIND(char, y);
   const Int8Finish f = finish;
@@ -21,7 +23,8 @@ __kernel void dequantize(BUFFER(const char, x), const float scale, const int zer
   for (long i = first; i < last; ++i) y[i] = (float)(x[i] - zero) * scale;
 }
 
-__kernel void add(BUFFER(const char, a), BUFFER(const char, b), const Int8Finish finish, const long n, BUFFER(char, y)) {
+__kernel void add(BUFFER(const char, a), BUFFER(const char, b), const Int8Finish finish, const long n,
+                  BUFFER(char, y)) {
   BIND(const char, a);
   BIND(const char, b);
   BIND(char, y);

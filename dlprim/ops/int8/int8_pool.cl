@@ -3,7 +3,8 @@
 
 // An item has a range of the results' rows.
 __kernel void max_pool(BUFFER(const char, x), const Int8Windows w, const long rows, BUFFER(char, y)) {
-  const long first = rows * get_global_id(0) / get_global_size(0), last = rows * (get_global_id(0) + 1) / get_global_size(0);
+  const long first = rows * get_global_id(0) / get_global_size(0),
+             last = rows * (get_global_id(0) + 1) / get_global_size(0);
   for (long i = first; i < last; ++i) {
     const int top = (int)(i % w.out_h) * w.stride_h - w.pad_h;
     __global const char *plane = x_buffer + x_start + i / w.out_h * w.height * w.width;
@@ -26,7 +27,8 @@ __kernel void adaptive_avg_pool(BUFFER(const char, x), const Int8Windows w, cons
   BIND(const char, x);
   BIND(char, y);
   const Int8Finish f = finish;
-  const long first = results * get_global_id(0) / get_global_size(0), last = results * (get_global_id(0) + 1) / get_global_size(0);
+  const long first = results * get_global_id(0) / get_global_size(0),
+             last = results * (get_global_id(0) + 1) / get_global_size(0);
   for (long i = first; i < last; ++i) {
     const int column = i % w.out_w, row = i / w.out_w % w.out_h;
     const int top = (long)row * w.height / w.out_h, bottom = ((long)(row + 1) * w.height + w.out_h - 1) / w.out_h;

@@ -15,8 +15,9 @@ inline long first_of(const long jobs, const long item, const long items) { retur
 inline int ceil_from_zero(const int a, const int b) { return a <= 0 ? 0 : (a + b - 1) / b; }
 
 // The padded planes, split by stride, with the zero of the format around them.
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void int8_planes(BUFFER(const char, x), const Int8Conv conv, const Int8Planes planes, const char zero, BUFFER(char, y)) {
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void int8_planes(BUFFER(const char, x), const Int8Conv conv,
+                                                                         const Int8Planes planes, const char zero,
+                                                                         BUFFER(char, y)) {
   const Int8Conv c = conv;
   const Int8Planes p = planes;
   const long all = (long)c.images * c.groups * c.channels;
@@ -47,8 +48,9 @@ __kernel void int8_planes(BUFFER(const char, x), const Int8Conv conv, const Int8
 
 // Filters as words of NEIGHBOURS: [groups][panels of ROWS][words][ROWS], missing ones as zeros. A line of the filters'
 // sums follows the words of a panel.
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void int8_filters(BUFFER(const char, weight), const int groups, const int rows, const int depth, BUFFER(int, packed)) {
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void int8_filters(BUFFER(const char, weight), const int groups,
+                                                                          const int rows, const int depth,
+                                                                          BUFFER(int, packed)) {
   const int panels = (rows + ROWS - 1) / ROWS, words = (depth + NEIGHBOURS - 1) / NEIGHBOURS;
   const long all = (long)groups * panels, last = first_of(all, get_group_id(0) + 1, get_num_groups(0));
   for (long panel = first_of(all, get_group_id(0), get_num_groups(0)); panel < last; ++panel) {
@@ -76,7 +78,8 @@ __kernel void int8_filters(BUFFER(const char, weight), const int groups, const i
 #endif
       }
       for (int i = 0; i < some; ++i, to += ROWS)
-        vstore8((int8)(block[0][i], block[1][i], block[2][i], block[3][i], block[4][i], block[5][i], block[6][i], block[7][i]),
+        vstore8((int8)(block[0][i], block[1][i], block[2][i], block[3][i], block[4][i], block[5][i], block[6][i],
+                       block[7][i]),
                 0, to);
     }
     for (int r = 0; r < ROWS; ++r) to[r] = totals[r];
@@ -135,13 +138,14 @@ inline void pack_panel(__global const char *from, __global const int *places, co
   }
 }
 
-// Visits the pieces of a panel's places that lie in a row of the result. PIECE(at, to, count) is for `count` neighbours:
-// they are places from `at` on of the panel, and elements from `to` on of the result's plane.
-#define FOR_PIECES(c, row_length, first, PIECE)                                              \
-  for (int at_ = 0, h_ = (first) / (row_length), w_ = (first) - h_ * (row_length); at_ < INT8_PLACES && h_ < (c)->out_h; ++h_, w_ = 0) { \
-    const int count_ = min(INT8_PLACES - at_, (c)->out_w - w_);                              \
-    if (count_ > 0) PIECE(at_, h_ * (c)->out_w + w_, count_)                                 \
-    at_ += (row_length) - w_;                                                                \
+// Visits the pieces of a panel's places that lie in a row of the result. PIECE(at, to, count) is for `count`
+// neighbours: they are places from `at` on of the panel, and elements from `to` on of the result's plane.
+#define FOR_PIECES(c, row_length, first, PIECE)                                    \
+  for (int at_ = 0, h_ = (first) / (row_length), w_ = (first) - h_ * (row_length); \
+       at_ < INT8_PLACES && h_ < (c)->out_h; ++h_, w_ = 0) {                       \
+    const int count_ = min(INT8_PLACES - at_, (c)->out_w - w_);                    \
+    if (count_ > 0) PIECE(at_, h_ * (c)->out_w + w_, count_)                       \
+    at_ += (row_length) - w_;                                                      \
   }
 
 // Copies up to INT8_PLACES neighbours.
@@ -180,19 +184,20 @@ inline void store_row(const Int8Conv *c, const Int8Finish *f, const int row_leng
 }
 
 // An item has some jobs: panels of places of one image and group, which it packs, and multiplies with all filters.
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void int8_products(BUFFER(const int, filters), BUFFER(const char, planes), BUFFER(const float, scales),
-                            BUFFER(const float, bias), BUFFER(const char, addend), BUFFER(char, y), BUFFER(int, scratch),
-                            const Int8Conv conv, const Int8Planes shape, const Int8Finish finish, const int per_job,
-                            const long slice, const long limit) {
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void int8_products(
+    BUFFER(const int, filters), BUFFER(const char, planes), BUFFER(const float, scales), BUFFER(const float, bias),
+    BUFFER(const char, addend), BUFFER(char, y), BUFFER(int, scratch), const Int8Conv conv, const Int8Planes shape,
+    const Int8Finish finish, const int per_job, const long slice, const long limit) {
   const Int8Conv c = conv;
   const Int8Planes p = shape;
   const Int8Finish f = finish;
   const int depth = c.channels * c.taps_h * c.taps_w, words = (depth + NEIGHBOURS - 1) / NEIGHBOURS;
-  const int panels = (c.out_h * p.row_length + INT8_PLACES - 1) / INT8_PLACES, chunks = (panels + per_job - 1) / per_job;
+  const int panels = (c.out_h * p.row_length + INT8_PLACES - 1) / INT8_PLACES,
+            chunks = (panels + per_job - 1) / per_job;
   const int row_panels = (c.rows + ROWS - 1) / ROWS;
   const long pixels = (long)c.out_h * c.out_w;
-  __global int *places = scratch_buffer + scratch_start + get_group_id(0) * slice, *packed = places + (depth + 15) / 16 * 16;
+  __global int *places = scratch_buffer + scratch_start + get_group_id(0) * slice,
+               *packed = places + (depth + 15) / 16 * 16;
   const int furthest = find_places(&c, &p, places);
   const long jobs = (long)c.images * c.groups * chunks, last = first_of(jobs, get_group_id(0) + 1, get_num_groups(0));
   for (long job = first_of(jobs, get_group_id(0), get_num_groups(0)); job < last; ++job) {
@@ -219,13 +224,15 @@ __kernel void int8_products(BUFFER(const int, filters), BUFFER(const char, plane
           }
         }
         int spilled[ROWS][INT8_PLACES];  // so that sums stay in registers
-        UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < VECTORS; ++v) vstore16(sums[r][v], v, spilled[r]);
+        UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < VECTORS; ++v)
+            vstore16(sums[r][v], v, spilled[r]);
         for (int r = 0; r < min(ROWS, c.rows - rows * ROWS); ++r) {
           const long channel = group * c.rows + rows * ROWS + r;
           const long at = (plane / c.groups * c.groups * c.rows + channel) * pixels;
-          store_row(&c, &f, p.row_length, (first_panel + i) * INT8_PLACES, spilled[r], scales_buffer[scales_start + channel] * f.ratio,
-                    f.has_bias ? bias_buffer[bias_start + channel] * f.inverse : 0.0f, addend_buffer + addend_start + at,
-                    y_buffer + y_start + at);
+          store_row(&c, &f, p.row_length, (first_panel + i) * INT8_PLACES, spilled[r],
+                    scales_buffer[scales_start + channel] * f.ratio,
+                    f.has_bias ? bias_buffer[bias_start + channel] * f.inverse : 0.0f,
+                    addend_buffer + addend_start + at, y_buffer + y_start + at);
         }
       }
     }

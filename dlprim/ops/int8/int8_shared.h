@@ -18,8 +18,8 @@ typedef struct {
   cl_int taps_h, taps_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
 } Int8Conv;
 
-// The input of a convolution as its kernels for CPUs read it: planes with their padding, split by stride. So the
-// places of a result's row are neighbours for each tap. `is_plain`: it is the input itself.
+// The input of a convolution as its kernels for CPUs read it: planes with their padding, split by stride. So
+// the places of a result's row are neighbours for each tap. `is_plain`: it is the input itself.
 typedef struct {
   cl_int phases_h, phases_w, rows, row_length;
   cl_long phase, plane;  // elements

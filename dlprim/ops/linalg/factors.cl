@@ -4,8 +4,9 @@
 #include "ops/linalg/matrix.cl"
 
 // Each system: a column of b.
-__kernel void solve_block(BUFFER(const REAL, a), BUFFER(REAL, b), const MatrixSteps of_a, const MatrixSteps of_b, const int n,
-                          const int columns, const long systems, const int upper, const int unitriangular) {
+__kernel void solve_block(BUFFER(const REAL, a), BUFFER(REAL, b), const MatrixSteps of_a, const MatrixSteps of_b,
+                          const int n, const int columns, const long systems, const int upper,
+                          const int unitriangular) {
   BIND(const REAL, a);
   BIND(REAL, b);
   FOR_MY(system, systems) {
@@ -22,8 +23,8 @@ __kernel void solve_block(BUFFER(const REAL, a), BUFFER(REAL, b), const MatrixSt
 }
 
 // The vectors of reflectors: 1 on the diagonal, 0 above.
-__kernel void reflectors_of(BUFFER(const REAL, a), BUFFER(REAL, v), const MatrixSteps steps, const int rows, const int count,
-                            const long elements) {
+__kernel void reflectors_of(BUFFER(const REAL, a), BUFFER(REAL, v), const MatrixSteps steps, const int rows,
+                            const int count, const long elements) {
   BIND(const REAL, a);
   BIND(REAL, v);
   FOR_MY(element, elements) {
@@ -34,7 +35,8 @@ __kernel void reflectors_of(BUFFER(const REAL, a), BUFFER(REAL, v), const Matrix
 
 // y_r = tau_r (y_r - sum of inner_rc y_c) for each column of y, from the last row on, or from the first: `transposed`.
 __kernel void weigh_reflections(BUFFER(const REAL, inner), BUFFER(const REAL, tau), BUFFER(REAL, y), const int count,
-                                const int columns, const int most, const int first, const long parts, const int transposed) {
+                                const int columns, const int most, const int first, const long parts,
+                                const int transposed) {
   BIND(const REAL, inner);
   BIND(const REAL, tau);
   BIND(REAL, y);
@@ -58,7 +60,8 @@ __kernel void weigh_reflections(BUFFER(const REAL, inner), BUFFER(const REAL, ta
 #define EACH(k, from, to) for (int k = (from) + lane; k < (to); k += lanes)
 
 // A block on the diagonal, `first` columns behind the matrix's corner; nothing where an earlier one failed.
-__kernel void cholesky_block(BUFFER(REAL, a), BUFFER(int, info), const MatrixSteps steps, const int first, const int count) {
+__kernel void cholesky_block(BUFFER(REAL, a), BUFFER(int, info), const MatrixSteps steps, const int first,
+                             const int count) {
   BIND(REAL, a);
   BIND(int, info);
   __local REAL block[FACTOR_BLOCK][FACTOR_BLOCK + 1];

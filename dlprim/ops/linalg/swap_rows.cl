@@ -4,8 +4,8 @@
 #include "ops/linalg/matrix.cl"
 
 // Exchanges the rows first to end - 1 of each column with those that the pivots name.
-__kernel void swap_rows(BUFFER(const int, pivots), BUFFER(STORAGE, a), const MatrixSteps steps, const int columns, const int most,
-                        const int first, const int end, const long parts, const int backwards) {
+__kernel void swap_rows(BUFFER(const int, pivots), BUFFER(STORAGE, a), const MatrixSteps steps, const int columns,
+                        const int most, const int first, const int end, const long parts, const int backwards) {
   BIND(const int, pivots);
   BIND(STORAGE, a);
   FOR_MY(part, parts) {

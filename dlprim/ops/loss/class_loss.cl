@@ -114,8 +114,8 @@ inline int has_spread_labels(LossLabels labels) { return labels.has_probabilitie
 #define LOGIT(c) LOAD(x, at + (long)(c)*r.positions)
 #define MASS(c) class_mass(c, at, r, labels, probabilities, weight)
 
-// A row's normalizer: its largest logit and the logarithm of the sum of exponentials less it. The two stay apart and the
-// largest logit goes first, since their sum would lose the digits that differ between large logits.
+// A row's normalizer: its largest logit and the logarithm of the sum of exponentials less it. The two stay apart and
+// the largest logit goes first, since their sum would lose the digits that differ between large logits.
 #define NEGATED_LOG_SOFTMAX(logit, normalizer) ((normalizer).y - ((logit) - (normalizer).x))
 #define SOFTMAX(logit, normalizer) exp((logit) - (normalizer).x - (normalizer).y)
 
@@ -218,7 +218,8 @@ __kernel void class_loss_reduce(BUFFER(const REAL, terms), const long count, con
                                 BUFFER(REAL, partials), BUFFER(STORAGE, loss), BUFFER(REAL, total_weight)) {
   BIND(const REAL, terms);
   BIND(REAL, partials);
-  const long first = count * get_group_id(0) / get_num_groups(0), end = count * (get_group_id(0) + 1) / get_num_groups(0);
+  const long first = count * get_group_id(0) / get_num_groups(0),
+             end = count * (get_group_id(0) + 1) / get_num_groups(0);
   const int lid = get_local_id(0), size = get_local_size(0);
   REAL2 all = 0;
   for (long block = first + lid; block < end; block += (long)CHAIN * size) {
@@ -302,9 +303,9 @@ inline REAL logit_gradient(int c, long t, REAL2 factor, REAL probability, REAL s
   return factor.x * (probability * factor.y - mass);
 }
 
-__kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const STORAGE, x), LABEL_ARGS, const LossRows r,
-                                     const LossLabels labels, BUFFER(const REAL, normalizers), BUFFER(STORAGE, dx),
-                                     const int has_long_rows) {
+__kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const STORAGE, x), LABEL_ARGS,
+                                     const LossRows r, const LossLabels labels, BUFFER(const REAL, normalizers),
+                                     BUFFER(STORAGE, dx), const int has_long_rows) {
   BIND(const REAL, factors);
   BIND(const STORAGE, x);
   BIND(const REAL, normalizers);

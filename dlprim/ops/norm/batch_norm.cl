@@ -1,9 +1,9 @@
 // Batch normalisation of x [batch, channels, plane]. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x).
 //
-// Statistics and gradient sums come in two steps: `parts` partial results per channel, then a kernel that joins them, of one
-// work item a channel or, for statistics on a GPU, a group. Shape cpu: a part is a range of images; a work item runs through a part of a few channels in the order of memory,
-// which is worth more than to keep one channel in the cache. Shape simt: a part is a range of the channel's elements, joined
-// by a work group in local memory.
+// Statistics and gradient sums come in two steps: `parts` partial results per channel, then a kernel that joins them,
+// of one work item a channel or, for statistics on a GPU, a group. Shape cpu: a part is a range of images; a work item
+// runs through a part of a few channels in the order of memory, which is worth more than to keep one channel in the
+// cache. Shape simt: a part is a range of the channel's elements, joined by a work group in local memory.
 #include "ops/norm/batch_norm_channel.cl"
 
 inline void finish_statistics(moments_t all, int c, StatisticsOptions options, __global REAL *mean,
@@ -29,7 +29,8 @@ inline input_gradient_t finish_gradient(ACC sum_dy, ACC sum_dy_x, int c, long co
   return g;
 }
 
-__kernel void batch_norm_invstd(BUFFER(const REAL, variance), BUFFER(REAL, invstd), const int channels, const REAL eps) {
+__kernel void batch_norm_invstd(BUFFER(const REAL, variance), BUFFER(REAL, invstd), const int channels,
+                                const REAL eps) {
   BIND(const REAL, variance);
   BIND(REAL, invstd);
   const int c = get_global_id(0);
@@ -125,7 +126,8 @@ __kernel void batch_norm_moments(MOMENTS_PARAMETERS) {
     const long id = (long)c * e.parts + s.part;
     moments_t all = no_moments();
     if (is_short)
-      all = short_channel_moments(x + (long)c * e.plane, s.first_image, s.end_image, e.plane, (long)e.channels * e.plane);
+      all =
+          short_channel_moments(x + (long)c * e.plane, s.first_image, s.end_image, e.plane, (long)e.channels * e.plane);
     partials[2 * id] = all.mean;
     partials[2 * id + 1] = all.m2;
     counts[id] = all.count;
@@ -223,7 +225,8 @@ __kernel void batch_norm_input_gradient(INPUT_GRADIENT_PARAMETERS) {
 
 #else
 
-// An item takes WIDTH neighbours of one plane at a time. Divisions are of 32 bits, which cost a GPU a fraction of those of 64.
+// An item takes WIDTH neighbours of one plane at a time. Divisions are of 32 bits, which cost a GPU a fraction of those
+// of 64.
 
 // Where neighbours number i of channel c are, in units of them; the host has checked that an int counts the elements.
 inline ulong neighbours_of(BatchNormExtents e, int c, uint i) {

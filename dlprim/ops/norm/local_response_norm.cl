@@ -1,5 +1,6 @@
-// Local response normalisation of x [batch, channels, plane]: every element over a power of the mean square of its neighbours
-// in the channels. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x). On shape cpu a work item takes a range of elements.
+// Local response normalisation of x [batch, channels, plane]: every element over a power of the mean square of its
+// neighbours in the channels. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x). On shape cpu a work item takes a
+// range of elements.
 #include "core/common.cl"
 #include "core/power.cl"
 #include "ops/norm/norm_shared.h"
@@ -48,9 +49,10 @@ __kernel void local_response_norm_shares(BUFFER(const STORAGE, dy), BUFFER(const
   FOR_MY_ELEMENTS(i) shares[i] = (LOAD(dy, i) / POWER_OF(REAL)(base[i], o.beta)) * (LOAD(x, i) / base[i]);
 }
 
-__kernel void local_response_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(const REAL, base),
-                                           BUFFER(const REAL, shares), const LocalResponseExtents e,
-                                           const LocalResponseOptions o, BUFFER(STORAGE, dx)) {
+__kernel void local_response_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x),
+                                           BUFFER(const REAL, base), BUFFER(const REAL, shares),
+                                           const LocalResponseExtents e, const LocalResponseOptions o,
+                                           BUFFER(STORAGE, dx)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
   BIND(const REAL, base);

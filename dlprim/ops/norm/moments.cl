@@ -13,8 +13,8 @@ typedef struct {
   int count;
 } moments_t;
 
-// a / n. For results of float32 not by the long division of doubles, which GPUs have no instruction for: one step of Newton's
-// from a float32's reciprocal leaves 13 digits.
+// a / n. For results of float32 not by the long division of doubles, which GPUs have no instruction for: one step of
+// Newton's from a float32's reciprocal leaves 13 digits.
 inline ACC divided(const ACC a, const int n) {
   if (sizeof(REAL) == sizeof(ACC)) return a / n;
   const ACC estimate = 1 / (float)n;
@@ -188,9 +188,9 @@ inline moments_t shifted_moments(REAL shift, REAL drift, REAL squares, int count
   return block;
 }
 
-// Moments of VALUE(i), VALUES, over i = first, first + step, … below end. The distances of a chain are from the mean of its
-// first PER_ITEM terms. The value that moves it away from the chain's own mean is part of the chain too: the squares
-// come to nine times those from its own mean at most, and the difference loses no more.
+// Moments of VALUE(i), VALUES, over i = first, first + step, … below end. The distances of a chain are from the mean of
+// its first PER_ITEM terms. The value that moves it away from the chain's own mean is part of the chain too: the
+// squares come to nine times those from its own mean at most, and the difference loses no more.
 #define ITEM_MOMENTS(all, first, end, step, VALUE)                                                          \
   for (uint from = first; from < (uint)(end); from += CHAIN * (step)) {                                     \
     VALUES drift = 0, squares = 0;                                                                          \
@@ -219,9 +219,9 @@ inline moments_t shifted_moments(REAL shift, REAL drift, REAL squares, int count
     all = joined(all, shifted_moments(shift, SUM_OF(drift), SUM_OF(squares), count));                       \
   }
 
-// The moments of all work items of a group, which have `count` values, the first one some of them: the mean before the distances
-// from it, so that the joins are additions, where joined() would have a division in each. Equal numbers have no variance, however
-// large they are.
+// The moments of all work items of a group, which have `count` values, the first one some of them: the mean before the
+// distances from it, so that the joins are additions, where joined() would have a division in each. Equal numbers have
+// no variance, however large they are.
 inline moments_t group_moments(moments_t mine, int count, __local ACC *shared) {
   const int lid = get_local_id(0), size = get_local_size(0);
   const ACC share = divided(mine.count, count);
@@ -242,8 +242,8 @@ inline moments_t group_moments(moments_t mine, int count, __local ACC *shared) {
   return all;
 }
 
-// Sums of DY(i) and DY(i) DISTANCE(i), the distance of x from its mean, VALUES, over i = first, first + step, … below end.
-// KEEP(i, v) is done with each DY(i) once; DY(i) alone may be asked again for another item's i.
+// Sums of DY(i) and DY(i) DISTANCE(i), the distance of x from its mean, VALUES, over i = first, first + step, … below
+// end. KEEP(i, v) is done with each DY(i) once; DY(i) alone may be asked again for another item's i.
 #define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE, KEEP)                                       \
   for (uint from = first; from < (uint)(end); from += CHAIN * (step)) {                                     \
     VALUES sum = 0, sum_x = 0;                                                                              \

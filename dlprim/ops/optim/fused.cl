@@ -1,7 +1,8 @@
 // Optimizer steps over many parameters at once; the formulas are torch.optim's, in its order of operations.
-// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the parameters, which their gradients and states share); MOMENTUM (sgd, rmsprop),
-// NESTEROV (sgd), AMSGRAD, STEP_ON_DEVICE (adam), CENTERED (rmsprop): 1 where the optimizer has it, with the state that it needs; ONLY_name_step:
-// the kernel wanted. Each update is a loop over one chunk that the compiler vectorises on a CPU.
+// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the parameters, which their gradients and states share);
+// MOMENTUM (sgd, rmsprop), NESTEROV (sgd), AMSGRAD, STEP_ON_DEVICE (adam), CENTERED (rmsprop): 1 where the optimizer
+// has it, with the state that it needs; ONLY_name_step: the kernel wanted. Each update is a loop over one chunk that
+// the compiler vectorises on a CPU.
 #include "core/common.cl"
 #include "ops/optim/parameter_pack.cl"
 

@@ -85,6 +85,7 @@ static T BESSEL_K0(T a, T scaled) {
 }
 static T BESSEL_K1(T a, T scaled) {
   if (a <= 0) return a == 0 ? (T)INFINITY : (T)NAN;
-  if (a <= 2) return (LOG(a / 2) * BESSEL_I1(a) + chebyshev(a * a - 2, k1_near, 11) / a) * (scaled != 0 ? EXP(a) : (T)1);
+  if (a <= 2)
+    return (LOG(a / 2) * BESSEL_I1(a) + chebyshev(a * a - 2, k1_near, 11) / a) * (scaled != 0 ? EXP(a) : (T)1);
   return (scaled != 0 ? (T)1 : EXP(-a)) * chebyshev(8 / a - 2, k1_far, 25) / sqrt(a);
 }

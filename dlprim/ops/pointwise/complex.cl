@@ -78,7 +78,8 @@ INLINED C C_COS(C a) { return C_COSH(C_TURN(a)); }
 
 INLINED C C_TANH(C a) {
   if (fabs(a.x) > (sizeof(T) == 8 ? 22 : 11))
-    return C_MAKE(copysign((T)1, a.x), isinf(a.x) ? copysign((T)0, a.y) : 4 * SIN(a.y) * COS(a.y) * EXP(-2 * fabs(a.x)));
+    return C_MAKE(copysign((T)1, a.x),
+                  isinf(a.x) ? copysign((T)0, a.y) : 4 * SIN(a.y) * COS(a.y) * EXP(-2 * fabs(a.x)));
   const T tangent = TAN(a.y), slope = 1 + tangent * tangent, s = SINH(a.x), c = sqrt(1 + s * s);
   if (isinf(tangent)) return C_MAKE(c / s, 1 / tangent);
   const T scale = 1 / (1 + slope * s * s);

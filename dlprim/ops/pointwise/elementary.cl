@@ -1,9 +1,10 @@
-// Elementary functions of the compute type T that compilers turn into vector instructions. OpenCL libraries for CPUs compute them
-// one element at a time (PoCL 3.1's erf: 23 ns an element where these take 1), and OpenCL allows an error of 16 units for erf.
-// In float the error is at most 1.1 units in the last place, whether MAD() fuses or not. In double they are the library's.
+// Elementary functions of the compute type T that compilers turn into vector instructions. OpenCL libraries for CPUs
+// compute them one element at a time (PoCL 3.1's erf: 23 ns an element where these take 1), and OpenCL allows an error
+// of 16 units for erf. In float the error is at most 1.1 units in the last place, whether MAD() fuses or not. In double
+// they are the library's.
 //
-// Polynomials and reductions of arguments: N. Juffa's minimax approximations (forums.developer.nvidia.com, 2015 to 2023). No branch:
-// both sides are computed, what holds is chosen.
+// Polynomials and reductions of arguments: N. Juffa's minimax approximations (forums.developer.nvidia.com, 2015 to
+// 2023). No branch: both sides are computed, what holds is chosen.
 
 #include "core/exponential.cl"
 #include "core/power.cl"
@@ -70,7 +71,8 @@ INLINED float float_log(float a) {
 
 INLINED float float_log1p(float a) {
   const int e = exponent_above(a + 1, 0.75f);
-  const float m = as_float(as_int(a) - e) + MAD(0.25f, as_float(as_int(4.0f) - e), -1.0f), s = m * m;  // (1 + a) / 2^e - 1
+  const float m = as_float(as_int(a) - e) + MAD(0.25f, as_float(as_int(4.0f) - e), -1.0f),
+              s = m * m;  // (1 + a) / 2^e - 1
   float r = MAD(-4.54559326e-2f, s, -1.32279763e-1f), t = MAD(1.05529785e-1f, s, 1.44911826e-1f);
   r = MAD(r, s, -1.66416913e-1f);
   t = MAD(t, s, 1.99886635e-1f);

@@ -71,14 +71,16 @@ INLINED T MISH_SLOPE(T a) {
 }
 #define GELU_INNER(a) ((T)0.797884560802865356 * ((a) + (T)0.044715 * (a) * (a) * (a)))
 #define GELU_INNER_SLOPE(a) ((T)0.797884560802865356 * (1 + (T)0.134145 * (a) * (a)))
-// Exactly 1 where it rounds to 1: some devices' tanh is off by a unit there, and its derivative 1 - tanh^2 by everything.
+// Exactly 1 where it rounds to 1: some devices' tanh is off by a unit there, and its derivative 1 - tanh^2 by
+// everything.
 INLINED T TANH(T a) {
   const T y = PLAIN_TANH(a), saturated = sizeof(T) == 8 ? (T)19.1 : (T)9.1;
   return fabs(a) > saturated || fabs(y) > 1 ? copysign((T)1, a) : y;
 }
 // A step of Newton's towards the inverse of erf at a.
 INLINED T ERFINV_STEP(T y, T a) { return y - (ERF(y) - a) / ((T)1.128379167095512574 * EXP(-y * y)); }
-// Giles' polynomials ("Approximating the erfinv function", 2011), then steps to the precision of T. Not in a loop, which PoCL keeps.
+// Giles' polynomials ("Approximating the erfinv function", 2011), then steps to the precision of T. Not in a loop,
+// which PoCL keeps.
 INLINED T ERFINV(T a) {
   const T w = -LOG((1 - a) * (1 + a));
   const bool central = w < 5;
@@ -102,8 +104,8 @@ static T SINC_SLOPE(T a) {
   const T scaled = (T)PI * a;
   return scaled * a == 0 ? (T)0 : (scaled * cospi(a) - sinpi(a)) / (scaled * a);
 }
-// The logarithmic derivative of the gamma function. Its recurrence leads up to 10, from where on the asymptotic series is exact.
-// The reflection of a negative number takes its distance from the nearest pole, which has all digits.
+// The logarithmic derivative of the gamma function. Its recurrence leads up to 10, from where on the asymptotic series
+// is exact. The reflection of a negative number takes its distance from the nearest pole, which has all digits.
 static T DIGAMMA(T a) {
   if (a == 0) return copysign((T)INFINITY, -a);
   T y = 0;
@@ -135,7 +137,8 @@ static T TRIGAMMA(T a) {
   y += (1 + 1 / (2 * a) + z * ((T)(1.0 / 6) - z * ((T)(1.0 / 30) - z * (T)(1.0 / 42)))) / a;
   return is_reflected ? (T)(PI * PI) / (sine * sine) - y : y;
 }
-// The sum of (a + k)^-s over k = 0, 1, …: the first terms, and the rest by the formula of Euler and Maclaurin (Cephes' zeta).
+// The sum of (a + k)^-s over k = 0, 1, …: the first terms, and the rest by the formula of Euler and Maclaurin (Cephes'
+// zeta).
 static T HURWITZ_ZETA(T s, T a) {
   const T eps = sizeof(T) == 4 ? (T)1.1920929e-7f : (T)2.220446049250313e-16;
   const T factors[12] = {(T)12,           (T)-720,          (T)30240,           (T)-1209600,

@@ -16,8 +16,8 @@
 // A tensor of the dtype that the variant at hand takes.
 #define TYPED(type, name) __global type *restrict name = (__global type *)name##_buffer + name##_start;
 
-// Integers and bool are computed with in 64 bits. Written as arithmetic, which compilers turn into the plain conversion,
-// since Mesa's llvmpipe compares a converted number wrongly (docs/driver-faults.md).
+// Integers and bool are computed with in 64 bits. Written as arithmetic, which compilers turn into the plain
+// conversion, since Mesa's llvmpipe compares a converted number wrongly (docs/driver-faults.md).
 #define WIDENED(x) ((long)(((ulong)(uint)(x) ^ 0x80000000UL) - 0x80000000UL))
 #define WIDENED_int64(p, i) LOAD_int64(p, i)
 #define WIDENED_int32(p, i) WIDENED(LOAD_int32(p, i))
@@ -148,7 +148,8 @@ inline index_t quotient(const index_t n, const index_t size, const index_t facto
 // Unrolled, since llvmpipe cannot index kernel arguments by a variable in divergent control flow.
 __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const index_t chunk, const layout_t layout) {
   NOT_CONTRACTED
-  const index_t step = get_local_size(0), begin = (index_t)get_group_id(0) * (PER_ITEM * step) + get_local_id(0), end = numel;
+  const index_t step = get_local_size(0), begin = (index_t)get_group_id(0) * (PER_ITEM * step) + get_local_id(0),
+                end = numel;
   index_t i, at[PER_ITEM * OPERANDS];
   FOR_ELEMENTS {
     _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[part * OPERANDS + k] = 0;

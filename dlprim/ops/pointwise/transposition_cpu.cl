@@ -1,5 +1,6 @@
-// A Transposition on a CPU: a work item takes blocks, tile by tile in registers, so that each line of the caches is read or written
-// once: where lines are a power of two apart, few stay in the nearest cache. ELEMENT: an unsigned type of the elements' size.
+// A Transposition on a CPU: a work item takes blocks, tile by tile in registers, so that each line of the caches is
+// read or written once: where lines are a power of two apart, few stay in the nearest cache. ELEMENT: an unsigned type
+// of the elements' size.
 #include "ops/pointwise/transposition.cl"
 
 // A tile's edge, so that its lines fill registers and no more.
@@ -15,7 +16,8 @@
   (VECTOR)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf)
 #endif
 #define VECTOR JOIN(ELEMENT, TILE)
-typedef VECTOR UnalignedVector __attribute__((aligned(ELEMENT_BYTES)));  // stored at once, where vstore takes three stores
+typedef VECTOR UnalignedVector
+    __attribute__((aligned(ELEMENT_BYTES)));  // stored at once, where vstore takes three stores
 #define UNROLL _Pragma("unroll")
 
 // Rounds, each of which puts rows together that are half a tile apart, element by element.
@@ -48,9 +50,11 @@ __kernel void transposed_copy(BUFFER(const ELEMENT, source), BUFFER(ELEMENT, des
         __global const ELEMENT *lines = from + first_along * t.source_stride + first_across;
         __global ELEMENT *results = to + first_across * t.destination_stride + first_along;
         VECTOR rows[TILE];
-        UNROLL for (int i = 0; i < TILE; ++i) rows[i] = *(__global const UnalignedVector *)(lines + i * t.source_stride);
+        UNROLL for (int i = 0; i < TILE; ++i) rows[i] =
+            *(__global const UnalignedVector *)(lines + i * t.source_stride);
         transpose_tile(rows);
-        UNROLL for (int i = 0; i < TILE; ++i) *(__global UnalignedVector *)(results + i * t.destination_stride) = rows[i];
+        UNROLL for (int i = 0; i < TILE; ++i) * (__global UnalignedVector *)(results + i * t.destination_stride) =
+            rows[i];
       }
     }
   }

@@ -1,5 +1,6 @@
-// A Transposition on a GPU: a work group brings a block of BLOCK x BLOCK elements through local memory, so that it reads and writes
-// what lies side by side. ELEMENT: an unsigned type of the elements' size; PITCH: elements from line to line there.
+// A Transposition on a GPU: a work group brings a block of BLOCK x BLOCK elements through local memory, so that it
+// reads and writes what lies side by side. ELEMENT: an unsigned type of the elements' size; PITCH: elements from line
+// to line there.
 #include "ops/pointwise/transposition.cl"
 
 #define LINES_AT_ONCE (TRANSPOSED_ITEMS / BLOCK)

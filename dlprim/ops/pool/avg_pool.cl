@@ -96,7 +96,8 @@ inline JOIN(REAL, 8) eight_averages_2x2(const __global STORAGE *x, const int wid
   return ((upper.even + upper.odd) + (lower.even + lower.odd)) / divisor;
 }
 
-inline void average_plane(const __global STORAGE *x, const long readable, const PoolWindow *w, const PoolDivisor *d, __global STORAGE *y) {
+inline void average_plane(const __global STORAGE *x, const long readable, const PoolWindow *w, const PoolDivisor *d,
+                          __global STORAGE *y) {
   const int out_w = w->out[1], width = w->size[1];
   const bool is_wide = w->adaptive ? width >= 16 * out_w : w->kernel_size[1] >= 16;
   const bool is_2x2 = !HAS_DEPTH && !w->adaptive && w->kernel_size[0] == 2 && w->kernel_size[1] == 2 &&
@@ -211,7 +212,8 @@ __kernel void avg_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(STORA
 #if !SHAPE_CPU
 
 // The gradient of averages of whole planes: lines of a work group, along its second dimension, take a plane each.
-__kernel void avg_pool2d_backward_planes(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long planes, const int area) {
+__kernel void avg_pool2d_backward_planes(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long planes,
+                                         const int area) {
   BIND(const STORAGE, dy);
   BIND(STORAGE, dx);
   const long plane = (long)get_group_id(0) * get_local_size(1) + get_local_id(1);

@@ -71,8 +71,8 @@ inline REAL gradient_of_windows(const __global STORAGE *dy, const __global PLACE
   return sum;
 }
 
-inline REAL maximum_gradient(const __global STORAGE *dy, const __global PLACE *indices, const PoolWindow *w, int d, int h,
-                             int c) {
+inline REAL maximum_gradient(const __global STORAGE *dy, const __global PLACE *indices, const PoolWindow *w, int d,
+                             int h, int c) {
   return gradient_of_windows(dy, indices, w, place_of(w->size, d, h, c), covering_slices(w, d),
                              covering_windows(w, 0, h), covering_windows(w, 1, c));
 }
@@ -100,7 +100,8 @@ inline void take_larger8(REAL8 *best, int8 *place, REAL8 v, int8 v_place) {
 #define EACH_OF_8 0, 1, 2, 3, 4, 5, 6, 7
 
 // Eight windows of 2 by 2 from column 2 * ow on; `place` is that of the first window's first element.
-inline void maximum_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __global PLACE *indices, int width, int place) {
+inline void maximum_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __global PLACE *indices, int width,
+                              int place) {
   const REAL16 upper = LOAD16(x, 0), lower = LOAD16(x, width);
   const int8 first = place + (int8)(0, 2, 4, 6, 8, 10, 12, 14);
   REAL8 best = -INFINITY;
@@ -144,10 +145,10 @@ inline void maximum_plane_2x2(const __global STORAGE *restrict x, __global STORA
   }
 }
 
-// Outputs [first, end) of row `oh` of slice `od`, one input position of all windows after the other, so that the inner loop
-// is simple.
-inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global PLACE *restrict indices,
-                          const PoolWindow *w, int od, int oh, int first, int end) {
+// Outputs [first, end) of row `oh` of slice `od`, one input position of all windows after the other, so that the inner
+// loop is simple.
+inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y,
+                          __global PLACE *restrict indices, const PoolWindow *w, int od, int oh, int first, int end) {
   REAL best[STRIP + 8];  // vectors may go beyond a strip's end
   int place[STRIP + 8];
   const span_t slices = window_slices(w, od), rows = window_span(w, 0, oh);
@@ -170,7 +171,8 @@ inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *
         for (; ow < to && base + ow * stride + 15 < plane_elements(w->size); ow += 8) {
           const int at = base + ow * stride;
           const REAL16 loaded = LOAD16(x, at);
-          const REAL8 met = (REAL8)(EACH_OF_8) < (REAL8)(to - ow) ? (stride == 2 ? loaded.even : loaded.lo) : (REAL8)(-INFINITY);
+          const REAL8 met =
+              (REAL8)(EACH_OF_8) < (REAL8)(to - ow) ? (stride == 2 ? loaded.even : loaded.lo) : (REAL8)(-INFINITY);
           REAL8 strip = vload8(0, best + ow - first);
           int8 strip_place = vload8(0, place + ow - first);
           take_larger8(&strip, &strip_place, met, at + stride * (int8)(EACH_OF_8));

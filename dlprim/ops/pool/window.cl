@@ -68,8 +68,8 @@ inline span_t covering_slices(const PoolWindow *w, int in) {
 #endif
 }
 
-// Windows that may cover the position `place` of cell number `cell`: a cell is what lies between the starts of two windows, so
-// that a whole one is found by one division. Not for adaptive windows.
+// Windows that may cover the position `place` of cell number `cell`: a cell is what lies between the starts of two
+// windows, so that a whole one is found by one division. Not for adaptive windows.
 inline span_t windows_of_cell(const PoolWindow *w, int axis, int cell, int place) {
   const int reach = (w->kernel_size[axis] - 1) * w->dilation[axis];
   span_t span;

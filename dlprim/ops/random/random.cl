@@ -1,7 +1,7 @@
 // Random numbers and dropout; which element takes which word of which counter is fixed in random.h.
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the result).
-// Each kernel is written for one counter and the elements it serves; a work item of shape cpu does so for many runs of 16
-// counters, sixteen lanes at a time, and one of shape simt for one counter.
+// Each kernel is written for one counter and the elements it serves; a work item of shape cpu does so for many runs of
+// 16 counters, sixteen lanes at a time, and one of shape simt for one counter.
 #include "core/common.cl"
 #include "ops/random/philox.cl"
 #include "ops/random/random_shared.h"
@@ -35,8 +35,8 @@
 #define ALWAYS(i) true
 #define WITHIN(i) ((i) < numel)
 
-// Downwards, to a number that is stored as it is: no rounding then reaches the upper end. CUT_BITS are those of float32 that a
-// dtype of 16 bits lacks.
+// Downwards, to a number that is stored as it is: no rounding then reaches the upper end. CUT_BITS are those of float32
+// that a dtype of 16 bits lacks.
 #if !DOUBLE
 inline float cut(const float value) {
   const uint bits = as_uint(value), rest = bits & CUT_BITS;

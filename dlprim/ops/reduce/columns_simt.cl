@@ -1,8 +1,8 @@
-// The reduction of reduce.cl over outputs that are neighbours in memory, for GPUs. Items of a work group stand in lines of
-// COLUMN_LANES: an item joins VECTOR neighbouring outputs over every n-th row of a split, n being the lines, which are joined
-// in local memory. reduce.cpp includes it once for each VECTOR, with COLUMNS for the kernel's name. Four at a time are read at once:
-// reading numbers of 16 bits one by one took 1.4 to 2.6 times as long. Precondition: kept_stride[0] == 1; of vectors, that all
-// else is a multiple of four.
+// The reduction of reduce.cl over outputs that are neighbours in memory, for GPUs. Items of a work group stand in lines
+// of COLUMN_LANES: an item joins VECTOR neighbouring outputs over every n-th row of a split, n being the lines, which
+// are joined in local memory. reduce.cpp includes it once for each VECTOR, with COLUMNS for the kernel's name. Four at
+// a time are read at once: reading numbers of 16 bits one by one took 1.4 to 2.6 times as long. Precondition:
+// kept_stride[0] == 1; of vectors, that all else is a multiple of four.
 #define OUTPUT_OF(output, v) ((output) + (v))
 #define INDEX_OF(element, v) ((long)(element))
 __kernel void COLUMNS(TENSOR_ARGS, LAYOUT_ARGS) {

@@ -1,6 +1,7 @@
 #include "core/common.cl"
 
-// output[o, indices[o, i], i] = values[o, i], for an output [outer, size, inner] of zeros whose elements have `bytes` bytes.
+// output[o, indices[o, i], i] = values[o, i], for an output [outer, size, inner] of zeros whose elements have `bytes`
+// bytes.
 #define PLACE(type)                                                                                       \
   ((__global type *)output_buffer)[output_start + (item / inner * size + indices[item]) * inner + item % inner] = \
       ((__global const type *)values_buffer)[values_start + item]

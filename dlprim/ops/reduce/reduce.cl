@@ -343,9 +343,9 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
 
 #define SOME 4  // elements that an item reads before it joins any
 
-// One work item's share of a split, elements from `start` to `end`, every `step`-th, VECTOR of which READ_INPUT(to, at) reads: element
-// INDEX_OF(element, v) of output OUTPUT_OF(output, v). It goes along the innermost reduced dimension and looks for the next row only
-// at its end: divisions took most of the time.
+// One work item's share of a split, elements from `start` to `end`, every `step`-th, VECTOR of which READ_INPUT(to, at)
+// reads: element INDEX_OF(element, v) of output OUTPUT_OF(output, v). It goes along the innermost reduced dimension and
+// looks for the next row only at its end: divisions took most of the time.
 #define JOIN_SHARE(totals, output, start, end, step)                                                          \
   T s[VECTOR];                                                                                                \
   BLOCK_T block[VECTOR];                                                                                      \
@@ -391,7 +391,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
   _Pragma("unroll") for (int v = 0; v < VECTOR; ++v) END_BLOCK(totals[v], block[v]);
 #define READ_ONE(to, at) to[0] = (T)LOAD_INPUT(at)
 
-// Leaves what all lines of a group joined in the items of the first. Items stand in `lines` lines of `lanes`; a power of two.
+// Leaves what all lines of a group joined in the items of the first. Items stand in `lines` lines of `lanes`; a power
+// of two.
 #define JOIN_LINES(totals, vectors, lines, lanes)                                                                    \
   for (int half_lines = (lines) / 2; half_lines > 0; half_lines /= 2) {                                              \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                    \
@@ -409,7 +410,8 @@ __kernel void join_splits(TENSOR_ARGS, const index_t splits) {
   const BLOCK_T none = IDENTITY;
   TOTAL_T total = TO_TOTAL(none);
   if (output < outputs)
-    for (index_t split = line; split < splits; split += lines) total = join_totals(total, partial[split * outputs + output]);
+    for (index_t split = line; split < splits; split += lines)
+      total = join_totals(total, partial[split * outputs + output]);
   totals[item] = total;
   JOIN_LINES(totals, 1, lines, COLUMN_LANES)
   if (line == 0 && output < outputs) {

@@ -1,6 +1,7 @@
-// The reduction of reduce.cl over any outputs, for GPUs: a line of a work group joins one split of one output; lines stand along the
-// second dimension. Local sizes are powers of two. reduce.cpp includes it once for each VECTOR, of elements that an item reads at
-// once, with ROWS for the kernel's name. Precondition, of vectors: reduced_stride[0] == 1, and all else is a multiple of four.
+// The reduction of reduce.cl over any outputs, for GPUs: a line of a work group joins one split of one output; lines
+// stand along the second dimension. Local sizes are powers of two. reduce.cpp includes it once for each VECTOR, of
+// elements that an item reads at once, with ROWS for the kernel's name. Precondition, of vectors: reduced_stride[0] ==
+// 1, and all else is a multiple of four.
 #define OUTPUT_OF(output, v) (output)
 #define INDEX_OF(element, v) ((long)(element) * VECTOR + (v))
 __kernel void ROWS(TENSOR_ARGS, LAYOUT_ARGS) {

@@ -1,5 +1,5 @@
-// A result as rows of columns. Shape cpu: a work item takes a stretch of whole rows. Shape simt: it takes one element (more
-// where there are more rows than a launch may have). Needs core/common.cl.
+// A result as rows of columns. Shape cpu: a work item takes a stretch of whole rows. Shape simt: it takes one element
+// (more where there are more rows than a launch may have). Needs core/common.cl.
 #if SHAPE_CPU
 #define FOR_ROWS(row, rows)                                                                \
   for (long row = (rows) * (long)get_global_id(1) / (long)get_global_size(1),              \
@@ -8,7 +8,8 @@
 #define FOR_COLUMNS(column, columns) for (int column = 0; column < (columns); ++column)
 #else
 #define FOR_ROWS(row, rows) for (long row = get_global_id(1); row < (rows); row += get_global_size(1))
-#define FOR_COLUMNS(column, columns) for (int column = get_global_id(0); column < (columns); column += get_global_size(0))
+#define FOR_COLUMNS(column, columns) \
+  for (int column = get_global_id(0); column < (columns); column += get_global_size(0))
 #endif
 
 // Which row of a plane of `depth` by `height` rows.

@@ -42,8 +42,8 @@ inline V sigmoid(V a) {
 }
 
 #if SHAPE_CPU && REAL_IS_FLOAT
-// tanh of a vector is a call for each lane on PoCL. The polynomial is that of Cephes' tanhf; beyond it 1 is taken from, so
-// that what rounds is the small part.
+// tanh of a vector is a call for each lane on PoCL. The polynomial is that of Cephes' tanhf; beyond it 1 is taken from,
+// so that what rounds is the small part.
 inline V hyperbolic_tangent(V a) {
   const V e = exp(-2 * fabs(a)), b = a * a;
   const V slope = (((-5.70498872745e-3f * b + 2.06390887954e-2f) * b - 5.37397155531e-2f) * b + 1.33314422036e-1f) * b -

@@ -1,7 +1,8 @@
-// One step of a recurrent layer, forward or backward. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines), REAL_IS_FLOAT,
-// CELL (cells.cl), and PRODUCT, which says where the product with the recurrent weights comes from:
+// One step of a recurrent layer, forward or backward. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines),
+// REAL_IS_FLOAT, CELL (cells.cl), and PRODUCT, which says where the product with the recurrent weights comes from:
 //   PRODUCT_GIVEN   `left` is that product, [product_rows, products * units]
-//   PRODUCT_TILES   the kernel makes it out of `left` [product_rows, depth] and `weights`, packed panels (CPU alone, macros
+//   PRODUCT_TILES   the kernel makes it out of `left` [product_rows, depth] and `weights`, packed panels (CPU alone,
+//   macros
 //                   of cpu_tile.cl, and ROW_TILES, tiles of rows that a job has)
 //   PRODUCT_THIN    the same, out of weights that are as they are: element (k, n) at
 //                   weights[k * weight_row + n * weight_column]; for few rows (simt alone)
@@ -62,8 +63,8 @@ INLINE void ask_for_block(const __global STORAGE *tensor, const int first_row, c
     ask_for_block(a.gates, first_row, rows, (long)GATES * s.units, g * s.units + block * NR);                     \
   ask_for_block(a.c, first_row, rows, s.units, block * NR)
 
-// Leaves in `values` [COUNT][ROW_TILES][MR * NR] the products of a block of rows with the panels of a block of units, one
-// of every gate. A piece of a panel comes from memory once and serves all rows.
+// Leaves in `values` [COUNT][ROW_TILES][MR * NR] the products of a block of rows with the panels of a block of units,
+// one of every gate. A piece of a panel comes from memory once and serves all rows.
 #define MULTIPLY(values, COUNT, rows)                                                                             \
   for (int g = 0; g < COUNT; ++g)                                                                                 \
     for (int done = 0; done < depth; done += TILE_CHAIN)                                                          \

@@ -1,7 +1,7 @@
 // Softmax and log-softmax over the middle dimension of [outer, n, inner]; a row is the n elements at stride `inner`.
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines); EXACT_STORAGE: STORAGE holds any REAL.
-// Shape cpu: a work item takes many rows; those with inner == 1 sixteen elements at a time, others sixteen rows at a time.
-// Shape simt: *_rows gives a work item a row, *_groups (inner == 1) gives a line of a work group a row.
+// Shape cpu: a work item takes many rows; those with inner == 1 sixteen elements at a time, others sixteen rows at a
+// time. Shape simt: *_rows gives a work item a row, *_groups (inner == 1) gives a line of a work group a row.
 #include "core/common.cl"
 #include "core/group.cl"
 #include "core/vectors.cl"
@@ -150,7 +150,8 @@ __kernel void softmax_forward_rows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y),
               else forward_lanes(x + at, y + at, n, inner, lanes, step, take_log))
 }
 
-__kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, y), BUFFER(STORAGE, dx), ROW_ARGS) {
+__kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, y), BUFFER(STORAGE, dx),
+                                    ROW_ARGS) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, y);
   BIND(STORAGE, dx);
@@ -182,7 +183,8 @@ __kernel void softmax_forward_rows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y),
   }
 }
 
-__kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, y), BUFFER(STORAGE, dx), ROW_ARGS) {
+__kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, y), BUFFER(STORAGE, dx),
+                                    ROW_ARGS) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, y);
   BIND(STORAGE, dx);
@@ -229,7 +231,8 @@ __kernel void softmax_forward_groups(BUFFER(const STORAGE, x), BUFFER(STORAGE, y
   }
 }
 
-__kernel void softmax_backward_groups(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, y), BUFFER(STORAGE, dx), ROW_ARGS) {
+__kernel void softmax_backward_groups(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, y), BUFFER(STORAGE, dx),
+                                      ROW_ARGS) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, y);
   BIND(STORAGE, dx);

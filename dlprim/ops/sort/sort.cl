@@ -101,8 +101,8 @@ __kernel void order_of_first(BUFFER(const key_t, keys), BUFFER(int, order), cons
 
 #if SHAPE_CPU
 
-__kernel void count_digits(BUFFER(const key_t, keys), BUFFER(int, counts), const int n, const long parts, const int blocks,
-                           const int block_size, const int shift) {
+__kernel void count_digits(BUFFER(const key_t, keys), BUFFER(int, counts), const int n, const long parts,
+                           const int blocks, const int block_size, const int shift) {
   BIND(const key_t, keys);
   BIND(int, counts);
   FOR_MY(part, parts) {

@@ -26,8 +26,8 @@ inline int sum_before(__local int *sums, int value) {
 }
 #endif
 
-// Replaces each of the `length` counts of a row by the sum of those before it; `totals`, where given, gets the row's sum.
-// A work item takes a row.
+// Replaces each of the `length` counts of a row by the sum of those before it; `totals`, where given, gets the row's
+// sum. A work item takes a row.
 __kernel void sums_before(BUFFER(int, counts), BUFFER(int, totals), const long rows, const int length) {
   BIND(int, counts);
   BIND(int, totals);

@@ -14,8 +14,8 @@ namespace torch_ocl {
 dlprim::Device& device_of(c10::DeviceIndex index);
 dlprim::Device& device_under(const at::Tensor& tensor);
 
-/** Whether all of dlprim computes with that dtype: not with float8, …, which are memory to it, nor with complex
- * numbers, which its pointwise rows alone take. */
+/** Whether all of dlprim computes with that dtype: not with float8, …, which are memory to it, nor with
+ * complex numbers, which its pointwise rows alone take. */
 constexpr bool has_kernels(c10::ScalarType type) {
   constexpr auto bit = [](c10::ScalarType t) { return std::uint64_t{1} << static_cast<int>(t); };
   constexpr std::uint64_t all = bit(c10::ScalarType::Float) | bit(c10::ScalarType::Double) |
