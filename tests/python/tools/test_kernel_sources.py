@@ -14,5 +14,10 @@ def test_no_variadic_macros(path):
     assert not re.findall(r"#define\s+\w+\([^)]*\.\.\.\)|__VA_ARGS__", path.read_text())
 
 
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.name)
+def test_lines_are_short(path):
+    assert [n for n, line in enumerate(path.read_text().splitlines(), 1) if len(line) > 120] == []
+
+
 def test_there_are_kernels():
     assert len(KERNELS) > 50
