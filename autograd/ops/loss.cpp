@@ -308,17 +308,12 @@ Tensor positive_variance(const Tensor& var, double eps) {
   return where(lt(values, eps), var + (held - values), var);
 }
 
-/** The rows of scores [N, C], of which [C] is one. */
+/** The rows of scores [N, C], of which [C] is one, and the score of one class. */
 Tensor rows_of_scores(const char* op, const Tensor& input) {
   require_floating_input(op, input);
-  require((input.dim() == 1 || input.dim() == 2) && input.size(-1) > 0, op,
+  require(input.dim() <= 2 && (input.dim() == 0 || input.size(-1) > 0), op,
           ": expected an input [C] or [N, C] with at least one class, got shape ", input.shape());
-  return in_compute_dtype(input.dim() == 1 ? unsqueeze(input, 0) : input);
-}
-
-/** Losses [N], of one row without that dimension, reduced. */
-Tensor finished_rows(const Tensor& losses, const Tensor& input, Reduction reduction) {
-  return finished(input.dim() == 1 ? squeeze(losses, 0) : losses, reduction, input.dtype());
+  return in_compute_dtype(input.dim() == 2 ? input : reshape(input, {1, input.numel()}));
 }
 
 }  // namespace
@@ -428,14 +423,16 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, std::int64_t
   if (weight.defined())
     terms = terms * unsqueeze(index_select(in_compute_dtype(weight), 0, reshape(target, {rows})), 1);
   const Tensor is_target = eq(chosen, arange(0, classes, 1, DType::int64, input.device()));
-  return finished_rows(sum(where(is_target, 0.0, terms), {1}) / classes, input, reduction);
+  const Tensor losses = sum(where(is_target, 0.0, terms), {1}) / classes;
+  return finished(reshape(losses, target.shape().vector()), reduction, input.dtype());
 }
 
 Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
   ENTER_OPERATOR(multilabel_margin_loss, input, target, reduction);
   constexpr const char* op = "multilabel_margin_loss";
   const Tensor scores = rows_of_scores(op, input);
-  require(target.shape() == input.shape(), op, ": inconsistent target size ", target.shape(),
+  const bool is_one_class = input.dim() < 2 && input.numel() == 1 && target.dim() < 2 && target.numel() == 1;
+  require(target.shape() == input.shape() || is_one_class, op, ": inconsistent target size ", target.shape(),
           " for input of size ", input.shape());
   const Tensor given = reshape(target, scores.shape().vector());
   const Tensor counts = ne(cumprod(ne(given, -1), 1), 0);  // up to the first -1
@@ -444,7 +441,7 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reducti
   const Tensor is_pair = logical_and(unsqueeze(counts, 2), unsqueeze(eq(hits, 0), 1));
   const Tensor excess = relu(1 - unsqueeze(gather(scores, 1, labels), 2) + unsqueeze(scores, 1));
   const Tensor losses = sum(where(is_pair, excess, 0.0), {1, 2}) / scores.size(1);
-  return finished_rows(losses, input, reduction);
+  return finished(input.dim() == 2 ? losses : squeeze(losses, 0), reduction, input.dtype());
 }
 
 Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight,

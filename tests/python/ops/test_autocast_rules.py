@@ -62,7 +62,7 @@ def test_rules_are_pytorchs():
 
 
 # Their cases make a weight of the input's dtype, which is rounded where the input is.
-ROUNDED = ("binary_cross_entropy_with_logits", "cross_entropy", "nll_loss")
+ROUNDED = ("binary_cross_entropy_with_logits", "cross_entropy", "multi_margin_loss", "nll_loss")
 RULES = ("lower_precision", "float32", "float32_result")
 RULED = sorted(n for n in TABLE if ocl._C._cast_rule(n) in RULES and n in cases.CASES)
 

@@ -383,8 +383,9 @@ def soft_margin_loss(draw):
 
 
 def rows_of_scores(draw):
-    shape = (draw.size(7),) if draw.chance(0.3) else (draw.integer(1, 6), draw.size(7))
-    return draw.floats(shape, layout=draw.choice(DENSE))
+    """[N, C], one row of it, or the score of one class."""
+    rows = (draw.integer(1, 6), draw.size(7))
+    return draw.floats(draw.choice([rows, rows, rows[1:], ()]), layout=draw.choice(DENSE))
 
 
 @cases("multi_margin_loss")
@@ -393,14 +394,15 @@ def multi_margin_loss(draw):
     if draw.chance(0.6):
         options |= {"p": draw.choice([1, 2]), "margin": draw.choice([0.3, 1.0, 2.0])}
     x = rows_of_scores(draw)
-    classes = x.shape[-1]
+    classes = (1, *x.shape)[-1]
+    rows = x.shape[:-1] or draw.choice([(), (1,)])
     weight = draw.floats((classes,), 0.1, 2.0).array if draw.chance(0.4) else None
     return Case(
         lambda lib, x, target: lib.nn.functional.multi_margin_loss(
             x, target, weight=given(lib, weight, x), **options
         ),
         x,
-        draw.integers(x.shape[:-1], 0, classes),
+        draw.integers(rows, 0, classes),
         unit="largest",
     )
 
@@ -427,9 +429,14 @@ def multi_margin_loss_errors():
 def multilabel_margin_loss(draw):
     options = {"reduction": draw.choice(REDUCTIONS)}
     x = rows_of_scores(draw)
-    target = draw.rng.integers(0, x.shape[-1], x.shape)
-    ends = draw.rng.integers(0, x.shape[-1] + 1, (*x.shape[:-1], 1))
-    target = np.where(np.arange(x.shape[-1]) == ends, -1, target)  # what follows does not count
+    classes = (1, *x.shape)[-1]
+    target = draw.rng.integers(0, classes, (*x.shape[:-1], classes))
+    ends = draw.rng.integers(0, classes + 1, (*x.shape[:-1], 1))
+    target = np.where(np.arange(classes) == ends, -1, target)  # what follows does not count
+    if classes == 1 and len(x.shape) < 2:
+        target = target.reshape(draw.choice([(), (1,)]))
+    else:
+        target = target.reshape(x.shape)
     return Case(
         lambda lib, x, target: lib.nn.functional.multilabel_margin_loss(x, target, **options),
         *(x, target),
