@@ -2,6 +2,7 @@
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/int8/int8_implementations.h"
+#include "dlprim/runtime/constant_forms.h"
 #include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
@@ -70,10 +71,13 @@ void run_products(Queue& queue, const Int8ConvProblem& p) {
     queue.launch(queue.kernel(products_file, "int8_planes", defines), Range::groups(1, items_for(queue, all)),
                  p.x, c, shape, static_cast<cl_char>(p.finish.x_zero), planes);
   }
-  const Tensor filters = queue.scratch({product({c.groups, row_panels, words + 1, INT8_ROWS})}, DType::int32);
-  queue.launch(queue.kernel(products_file, "int8_filters", defines),
-               Range::groups(1, items_for(queue, c.groups * row_panels)), p.weight, c.groups, c.rows,
-               static_cast<cl_int>(depth), filters);
+  const Tensor filters =
+      form_of(queue, p.weight, "int8_filters", {c.groups, c.rows, depth, neighbours},
+              {product({c.groups, row_panels, words + 1, INT8_ROWS})}, DType::int32, [&](const Tensor& form) {
+                queue.launch(queue.kernel(products_file, "int8_filters", defines),
+                             Range::groups(1, items_for(queue, c.groups * row_panels)), p.weight, c.groups,
+                             c.rows, static_cast<cl_int>(depth), form);
+              });
 
   const std::int64_t panels = ceil_div(std::int64_t{c.out_h} * shape.row_length, INT8_PLACES);
   const std::int64_t panel_bytes = words * INT8_PLACES * 4;
