@@ -30,6 +30,7 @@ FAMILIES = {
     "conv2d_forward": "result",
     "conv2d_backward_data": "gradient of input",
     "conv2d_backward_weight": "gradient of weight",
+    "int8_conv2d": "",
     "fft": "",
     "softmax_forward": "result",
     "softmax_backward": "gradient",
@@ -51,7 +52,10 @@ FAMILIES = {
 # The choices forced beside an implementation of a family, so that it computes.
 BESIDE = {"attention_softmax": "attention_forward=whole_matrix,attention_backward=whole_matrix"}
 
-EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7, "int32": 0.0}
+EPSILON = {
+    **{"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7},
+    **{"int32": 0.0, "int8": 0.0},
+}
 EPSILON_OF_PRODUCTS = {"highest": 2.0**-23, "high": 2.0**-10, "medium": 2.0**-7}
 # How many times its epsilon a result may be off. Rounding takes a tenth of that; a sum that lacks one of its
 # terms is further off.
@@ -91,6 +95,23 @@ def _quantized_linear(ocl: Any, x: Any, bias: Any, bits: int, outputs: int) -> A
     return ocl.quantized_linear(x, weight, *floats, bias)
 
 
+_INT8_SCALE = 16.0  # of results, so that sums are rounded
+
+
+def _int8_conv2d(
+    ocl: Any, x: Any, weight: Any, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1
+) -> Any:
+    plain, result = (1.0, 0), (_INT8_SCALE, 0, -128, 127)
+    scales = ocl.ones(weight.shape[0], device=x.device)
+    geometry = (stride, stride), (padding, padding), (dilation, dilation), groups
+    return ocl._C._quantization.conv2d(x, plain, weight, scales, None, None, plain, *geometry, result)
+
+
+def _int8_conv2d_truth(x: np.ndarray, weight: np.ndarray, upstream: Callable, **options: Any) -> Arrays:
+    sums = references.conv2d(x, weight, upstream, **options)["result"]
+    return {"result": np.clip(np.rint(sums / _INT8_SCALE), -128, 127)}
+
+
 KINDS = {
     "matmul": Kind(
         GEMM, ("a", "b"), lambda ocl, a, b: a @ b, references.matmul, has_products=True, is_multilinear=True
@@ -120,6 +141,14 @@ KINDS = {
         references.conv2d,
         has_products=True,
         is_multilinear=True,
+    ),
+    "int8 conv2d": Kind(
+        ("int8_conv2d",),
+        ("input", "weight"),
+        _int8_conv2d,
+        _int8_conv2d_truth,
+        is_multilinear=True,
+        is_integer=True,
     ),
     "fourier transform": Kind(
         ("fft",), ("input",), lambda ocl, x: ocl._fft_c2c(x, [-1], 1, True), references.fourier_transform
@@ -321,6 +350,11 @@ def _convolutions() -> list[Problem]:
         Problem("conv2d", many, filters, padding=1, channels_last=True, dtype="float16"),
         Problem("conv2d", many, filters, padding=1, dtype="bfloat16"),
         Problem("conv2d", (4, 16, 9, 9), (16, 16, 3, 3), padding=1, dtype="float16"),
+        Problem("int8 conv2d", (2, 19, 14, 14), (33, 19, 3, 3), padding=1, dtype="int8", is_quick=True),
+        Problem(
+            "int8 conv2d", (2, 16, 15, 13), (16, 1, 3, 3), padding=1, groups=16, dtype="int8", is_quick=True
+        ),
+        Problem("int8 conv2d", (3, 12, 11, 9), (18, 6, 3, 3), stride=2, padding=1, groups=2, dtype="int8"),
     ]
 
 

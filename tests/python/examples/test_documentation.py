@@ -236,6 +236,10 @@ def quantization_names():
     return {"ocl": ocl, "quantize_": quantize_, "Int4WeightOnlyConfig": Int4WeightOnlyConfig}
 
 
+def statically_quantized():
+    return {"ocl": ocl, "models": models}
+
+
 def quantized_net():
     names = quantization_names()
     net = ocl.nn.Sequential(ocl.nn.Linear(64, 256), ocl.nn.ReLU(), ocl.nn.Linear(256, 10))
@@ -260,6 +264,7 @@ SETTINGS = {
     "docs/quantization.md#0": dict,
     "docs/quantization.md#1": quantization_names,
     "docs/quantization.md#2": quantized_net,
+    "docs/quantization.md#3": statically_quantized,
     "docs/deploy.md#0": weights_of_resnet,
     "docs/deploy.md#1": net_of_pictures,
     "docs/deploy.md#2": saved_program,

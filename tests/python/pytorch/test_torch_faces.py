@@ -27,8 +27,8 @@ COMPOSED_BY_PYTORCH = """
 DERIVED_BY_PYTORCH = """
     _fft_r2c acos acosh add addcdiv addcmul addr asin asinh atan atan2 atanh binary_cross_entropy box_iou
     cdist celu combinations convolution copysign cumprod div dropout2d elu erf erfc erfinv hypot lgamma
-    logaddexp logaddexp2 logcumsumexp logsumexp mish mul norm normalize pow prelu reciprocal renorm repeat
-    roi_align rsqrt sinc softsign tan tanhshrink tile vector_norm
+    logaddexp logaddexp2 logcumsumexp logsumexp mish mul norm normalize polar pow prelu reciprocal renorm
+    repeat roi_align rsqrt sinc softsign tan tanhshrink tile vector_norm
 """.split()
 # Some of their forms run on the CPU: bicubic and antialiased resizing, and complex numbers.
 WITHOUT_KERNELS = ("interpolate", *WIDE_ALONE)
