@@ -109,13 +109,15 @@ class BatchNormFolding {
 
   /** The calls of a norm's epilogue on what is normalised already. */
   void finish(const Epilogue& epilogue, Tensor x, const Tensor& y, const ProgramCall& norm) {
-    const auto add = [&](const PointwiseOp& op, const std::vector<Tensor>& inputs) {
-      calls_.push_back(pointwise_call(op, inputs, y));
+    const auto add = [&](const PointwiseOp& op, const std::vector<Tensor>& inputs, const Tensor& result) {
+      calls_.push_back(pointwise_call(op, inputs, result));
       calls_.back().module = norm.module;
-      x = y;
+      x = result;
     };
-    if (epilogue.addend) add(pointwise_op("add"), {x, *epilogue.addend});
-    if (epilogue.activation) add(*epilogue.activation, {x});
+    if (epilogue.addend)
+      add(pointwise_op("add"), {x, *epilogue.addend},
+          epilogue.activation ? new_temporary(program_, y.device(), y.shape, y.dtype) : y);
+    if (epilogue.activation) add(*epilogue.activation, {x}, y);
   }
 
   /** A new temporary with the row's result, of the first input's shape. */

@@ -42,6 +42,14 @@ def primitives(program):
     return [primitive for primitive, _, _ in program.calls]
 
 
+@pytest.mark.parametrize("name", ["resnet18", "mobilenet_v2"])
+def test_no_convolution_of_a_net_stays_float(name):
+    """Residual blocks add and activate behind their norms."""
+    net, x = getattr(models, name)(num_classes=10).eval(), ocl.randn(1, 3, 32, 32)
+    called = primitives(quantize_static(ocl.export(net, (x,)), [x]))
+    assert not any(call.startswith(("conv2d", "pointwise", "linear")) for call in called), called
+
+
 def test_an_optimized_program_gives_the_same():
     """Convolutions have taken their epilogues by then, and chains are one call each."""
     program, x = small_program()
