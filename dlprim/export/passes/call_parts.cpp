@@ -8,12 +8,20 @@
 
 namespace dlprim {
 
+ArgumentContext own_arguments() {
+  return {[](const Tensor& tensor) { return tensor; }, [](PhiloxState state) { return state; }};
+}
+
+const ArgumentValue* argument_of(const ProgramCall& call, const char* name) {
+  for (const Argument& argument : call.arguments)
+    if (argument.name == name) return &argument.value;
+  return nullptr;
+}
+
 const Tensor& tensor_of(const ProgramCall& call, const char* name) {
   static const Tensor none;
-  for (const Argument& argument : call.arguments)
-    if (argument.name == name)
-      if (const auto* tensor = std::get_if<Tensor>(&argument.value)) return *tensor;
-  return none;
+  const auto* tensor = std::get_if<Tensor>(argument_of(call, name));
+  return tensor ? *tensor : none;
 }
 
 void set_tensor(ProgramCall& call, const char* name, const Tensor& tensor) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "dlprim/export/argument_reader.h"
 #include "dlprim/export/exported_program.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
@@ -9,6 +10,11 @@
 
 namespace dlprim {
 
+/** For read_argument: the tensors and the states of random numbers are those that the program has. */
+ArgumentContext own_arguments();
+
+/** The argument of that name; null for none. */
+const ArgumentValue* argument_of(const ProgramCall& call, const char* name);
 /** The tensor that an argument of that name is; an undefined one for none. */
 const Tensor& tensor_of(const ProgramCall& call, const char* name);
 void set_tensor(ProgramCall& call, const char* name, const Tensor& tensor);

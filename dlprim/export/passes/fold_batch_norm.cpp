@@ -95,8 +95,7 @@ class BatchNormFolding {
     if (shift.defined()) moved = apply("add", {moved, shift}, weight.dtype);
     set_tensor(folded, "bias", moved);
 
-    ArgumentContext context{[](const Tensor& tensor) { return tensor; },
-                            [](PhiloxState state) { return state; }};
+    ArgumentContext context = own_arguments();
     const auto epilogue = read_argument<Epilogue>(norm.arguments.back().value, context);
     const Tensor &x = tensor_of(norm, "x"), &y = tensor_of(norm, "y");
     const bool is_last = !epilogue.any();

@@ -5,6 +5,7 @@
 
 #include "dlprim/core/error.h"
 #include "dlprim/export/argument_reader.h"
+#include "dlprim/export/passes/call_parts.h"
 #include "dlprim/export/passes/passes.h"
 #include "dlprim/export/primitive_table.h"
 #include "dlprim/export/program_tensors.h"
@@ -80,8 +81,7 @@ std::optional<Piece> piece_of(const PointwiseExpression& given, DType compute,
 }
 
 std::optional<Piece> piece_of(const ProgramCall& call) {
-  ArgumentContext context{[](const Tensor& tensor) { return tensor; },
-                          [](PhiloxState state) { return state; }};
+  ArgumentContext context = own_arguments();
   const auto argument = [&](std::size_t i) -> const ArgumentValue& { return call.arguments.at(i).value; };
   const auto operands = [&](std::size_t i) {
     return read_argument<std::vector<PointwiseOperand>>(argument(i), context);

@@ -11,7 +11,6 @@
 #include "dlprim/ops/int8/int8.h"
 
 namespace dlprim {
-
 namespace {
 
 using Kind = Int8Group::Kind;
@@ -23,12 +22,6 @@ struct SumOrActivation {
   Activation activation;
   Tensor result;
 };
-
-const ArgumentValue* argument_of(const ProgramCall& call, const char* name) {
-  for (const Argument& argument : call.arguments)
-    if (argument.name == name) return &argument.value;
-  return nullptr;
-}
 
 std::optional<SumOrActivation> sum_or_activation(const ProgramCall& call) {
   if (call.primitive != "pointwise") return std::nullopt;
@@ -45,8 +38,7 @@ std::optional<SumOrActivation> sum_or_activation(const ProgramCall& call) {
   const std::string& name = std::get<std::string>(*argument_of(call, "expression"));
   if (name == "add.forward") {
     if (found.inputs.size() != 2 || parameters.size() != 1) return std::nullopt;
-    ArgumentContext context{[](const Tensor& tensor) { return tensor; },
-                            [](PhiloxState state) { return state; }};
+    ArgumentContext context = own_arguments();
     if (read_argument<double>(parameters[0].value, context) != 1) return std::nullopt;
     return found;
   }

@@ -45,8 +45,7 @@ std::vector<std::string> steps_of(const std::string& name) {
 
 std::optional<Step> step_of(const ProgramCall& call) {
   if (call.primitive != "pointwise") return std::nullopt;
-  ArgumentContext context{[](const Tensor& tensor) { return tensor; },
-                          [](PhiloxState state) { return state; }};
+  ArgumentContext context = own_arguments();
   const std::vector<std::string> names = steps_of(text_of_value(call.arguments.at(0).value));
   const auto operands = read_argument<std::vector<PointwiseOperand>>(call.arguments.at(2).value, context);
   const std::vector<Argument>& numbers = std::get<std::vector<Argument>>(call.arguments.at(3).value);

@@ -185,7 +185,7 @@ class Quantization {
       case Kind::max_pool:
         call("int8_max_pool2d",
              {{"x", stored(x, x.shape, like)},
-              {"geometry", argument(calls[group.core], "geometry")},
+              {"geometry", *argument_of(calls[group.core], "geometry")},
               {"y", y}},
              like);
         break;
@@ -228,7 +228,7 @@ class Quantization {
         {"bias", optional(bias)},
         {"addend", optional(addend)},
         {"addend_format", value_of(group.addend.defined() ? format(group.addend) : Int8Format{})}};
-    if (!is_linear) arguments.push_back({"geometry", argument(core, "geometry")});
+    if (!is_linear) arguments.push_back({"geometry", *argument_of(core, "geometry")});
     arguments.push_back({"result", value_of(result)});
     arguments.push_back({"y", y.reshaped(y_shape)});
     call(is_linear ? "int8_linear" : "int8_conv2d", std::move(arguments), like);
@@ -267,13 +267,7 @@ class Quantization {
       }
       tensors.push_back({"", part});
     }
-    call("cat", {{"tensors", tensors}, {"dim", argument(core, "dim")}, {"result", y}}, like);
-  }
-
-  static ArgumentValue argument(const ProgramCall& call, const char* name) {
-    for (const Argument& each : call.arguments)
-      if (each.name == name) return each.value;
-    return {};
+    call("cat", {{"tensors", tensors}, {"dim", *argument_of(core, "dim")}, {"result", y}}, like);
   }
 
   ExportedProgram& program_;

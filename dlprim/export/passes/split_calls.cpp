@@ -12,8 +12,7 @@ namespace {
 /** The calls of a chain's steps; new temporaries hold the results that the chain does not store. */
 std::vector<ProgramCall> steps_of(ExportedProgram& program, const ProgramCall& call,
                                   const PointwiseChain& chain) {
-  ArgumentContext context{[](const Tensor& tensor) { return tensor; },
-                          [](PhiloxState state) { return state; }};
+  ArgumentContext context = own_arguments();
   const auto inputs = read_argument<std::vector<Tensor>>(call.arguments.at(2).value, context);
   const std::vector<Argument>& parameters = list_of(call.arguments.at(3).value);
   const auto outputs = read_argument<std::vector<Tensor>>(call.arguments.at(4).value, context);
@@ -63,8 +62,7 @@ std::vector<ProgramCall> steps_of(ExportedProgram& program, const ProgramCall& c
 
 /** The calls of a convolution and of its epilogue. */
 std::vector<ProgramCall> steps_of_epilogue(ExportedProgram& program, ProgramCall call) {
-  ArgumentContext context{[](const Tensor& tensor) { return tensor; },
-                          [](PhiloxState state) { return state; }};
+  ArgumentContext context = own_arguments();
   const auto epilogue = read_argument<Epilogue>(call.arguments.back().value, context);
   const Tensor y = tensor_of(call, "y");
   const auto temporary = [&] { return new_temporary(program, y.device(), y.shape, y.dtype); };

@@ -50,29 +50,30 @@ void require_epilogue(const char* op, const PointwiseOp* activation, bool has_ad
                             has_addend ? " behind an addend" : ""));
 }
 
+namespace {
+
+/** ACTIVATION, and ACTIVATION_GRADIENT where it is wanted, by the row of the activation; none for null. */
+const auto* defines_by_row(bool has_gradient) {
+  auto* const by_row = new std::unordered_map<const PointwiseOp*, Defines>;
+  (*by_row)[nullptr];
+  for (const PointwiseOp& row : pointwise_table()) {
+    if (!can_be_epilogue(row, false)) continue;
+    Defines& defines = (*by_row)[&row];
+    defines.set("ACTIVATION", as_option(contracted_form(row.forward)));
+    if (has_gradient) defines.set("ACTIVATION_GRADIENT", as_option(contracted_form(row.gradients[0])));
+  }
+  return by_row;
+}
+
+}  // namespace
+
 const Defines& epilogue_defines(const PointwiseOp* activation) {
-  static const auto& by_row = *[] {
-    auto* defines = new std::unordered_map<const PointwiseOp*, Defines>;
-    (*defines)[nullptr];
-    for (const PointwiseOp& row : pointwise_table())
-      if (can_be_epilogue(row, false))
-        (*defines)[&row]
-            .set("ACTIVATION", as_option(contracted_form(row.forward)))
-            .set("ACTIVATION_GRADIENT", as_option(contracted_form(row.gradients[0])));
-    return defines;
-  }();
+  static const auto& by_row = *defines_by_row(true);
   return by_row.at(activation);
 }
 
 const Defines& activation_defines(const PointwiseOp* activation) {
-  static const auto& by_row = *[] {
-    auto* defines = new std::unordered_map<const PointwiseOp*, Defines>;
-    (*defines)[nullptr];
-    for (const PointwiseOp& row : pointwise_table())
-      if (can_be_epilogue(row, false))
-        (*defines)[&row].set("ACTIVATION", as_option(contracted_form(row.forward)));
-    return defines;
-  }();
+  static const auto& by_row = *defines_by_row(false);
   return by_row.at(activation);
 }
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from comparisons import not_compared
+from training_steps import training
 
 import ocl
-import ocl.nn.functional as F
 from ocl import nn, optim
 
 REPOSITORY = Path(__file__).parents[3]
@@ -141,13 +141,7 @@ def test_a_hundred_training_steps_give_the_same_bits(library, tmp_path):
     net = small_net()
     optimizer = optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
 
-    def step(x, y):
-        optimizer.zero_grad()
-        loss = F.cross_entropy(net(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
+    step = training(net, optimizer)
     random = np.random.default_rng(0)
     batches = [
         (random.standard_normal((4, 1, 8, 8)).astype(np.float32), random.integers(0, 10, 4))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from comparisons import not_compared
 from support import expect_near
+from training_steps import training
 
 import ocl
-import ocl.nn.functional as F
 from ocl import models, nn, optim
 
 BUILD = os.environ.get("OCL_TEST_CROSS_BUILD")
@@ -82,13 +82,7 @@ def training_step(dtype):
     ).to(dtype)
     optimizer = optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
 
-    def step(x, y):
-        optimizer.zero_grad()
-        loss = F.cross_entropy(net(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
+    step = training(net, optimizer)
     x, y = ocl.tensor(drawn(4, 1, 28, 28)).to(dtype), ocl.tensor(np.arange(4))
     step(x, y)  # the optimizer makes its states
     return step, x, y, net

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from test_export import assert_same_bits, changed, drawn, header_of, mutated, round_trip
+from training_steps import training
 
 import ocl
 import ocl.nn.functional as F
@@ -207,17 +208,6 @@ def test_functions_give_eagers_bits_at_all_sizes(name, tmp_path):
     shape = {0: BATCH, 1: Dim("length", min=2, max=12)}
     program = round_trip(ocl.export(work, pair(3, 6), dynamic_shapes=(shape, shape)), tmp_path)
     check_sizes(work, pair, SIZES, program)
-
-
-def training(net, optimizer):
-    def step(x, y):
-        optimizer.zero_grad()
-        loss = F.cross_entropy(net(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return step
 
 
 def batch_of(b):
