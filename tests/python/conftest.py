@@ -30,7 +30,7 @@ def pytest_configure(config):
 
 
 def pytest_runtest_setup(item):
-    # What a test draws without a seed of its own is the same in every run, whatever ran before it.
+    # A test draws the same numbers in every run, whatever ran before it.
     for seed in (random.seed, np.random.seed, torch.manual_seed, ocl.manual_seed):
         seed(zlib.crc32(item.nodeid.encode()))
     if item.get_closest_marker("slow"):
