@@ -1,19 +1,23 @@
 // Values of planes or volumes at the points of a grid. A point reads TAPS elements along each axis, with a
-// weight along every axis: of a plane the depth has one element, with weight 1. Macros: STORAGE, REAL, LOAD,
-// STORE (dtype_defines); TAPS: 1 the nearest element, 2 linear, 4 cubic interpolation.
+// weight along every axis. Points are taken LANES at a time, so that a CPU has them in vectors.
+// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines); AXES: 2 or 3; TAPS: 1 the nearest element, 2 linear, 4 cubic.
 #include "core/common.cl"
 #include "ops/resample/resample_shared.h"
 #include "ops/sort/work.cl"
 
-#define DEPTH 0
-#define HEIGHT 1
-#define WIDTH 2
+#if SHAPE_CPU
+#define LANES GRID_LANES
+#else
+#define LANES 1
+#endif
+#define FOR_LANES for (int lane = 0; lane < LANES; ++lane)
 
-// The elements that a point reads along one axis. A place of -1 lies outside.
+#define READS (AXES == 3 ? TAPS * TAPS * TAPS : TAPS * TAPS)
+
+// The elements that points read along one axis. A place of -1 lies outside.
 typedef struct {
-  int count;
-  int place[TAPS];
-  REAL weight[TAPS];
+  int place[TAPS][LANES];
+  REAL weight[TAPS][LANES];
 } taps_t;
 
 // Where the padding puts a position, and the factor that its derivative gets.
@@ -25,7 +29,7 @@ inline REAL position_inside(REAL x, const int size, const KernelGrid *g, REAL *s
     } else {
       const REAL from = x - least, distance = fabs(from), turns = floor(distance / span),
                  rest = distance - turns * span;
-      const int is_even = fmod(turns, (REAL)2) == 0;
+      const int is_even = turns == 2 * floor(turns / 2);
       if ((from < 0) == is_even) *slope = -*slope;
       x = least + (is_even ? rest : span - rest);
     }
@@ -70,92 +74,117 @@ inline REAL far_cubic(const REAL x, const int order) {
 
 #endif
 
-// The weights of the elements around a position that lies `share` behind the last one before it.
-inline void set_weights(taps_t *taps, const REAL share, const int order) {
+// The weights of the elements around positions that lie `shares` behind the last ones before them.
+inline void set_weights(taps_t *taps, const REAL *shares, const int order) {
 #if TAPS == 1
-  taps->weight[0] = order == 0;
+  FOR_LANES taps->weight[0][lane] = order == 0;
 #elif TAPS == 2
-  taps->weight[0] = order == 0 ? 1 - share : -(order == 1);
-  taps->weight[1] = order == 0 ? share : order == 1;
+  const REAL sign = order == 0 ? 1 : -1, base = order <= 1, slope = order == 0;
+  FOR_LANES {
+    taps->weight[0][lane] = sign * (base - slope * shares[lane]);
+    taps->weight[1][lane] = slope * shares[lane] + (base - slope);
+  }
 #else
   const REAL mirrored = order % 2 ? -1 : 1;
-  taps->weight[0] = far_cubic(share + 1, order);
-  taps->weight[1] = near_cubic(share, order);
-  taps->weight[2] = mirrored * near_cubic(1 - share, order);
-  taps->weight[3] = mirrored * far_cubic(2 - share, order);
+  FOR_LANES {
+    const REAL share = shares[lane];
+    taps->weight[0][lane] = far_cubic(share + 1, order);
+    taps->weight[1][lane] = near_cubic(share, order);
+    taps->weight[2][lane] = mirrored * near_cubic(1 - share, order);
+    taps->weight[3][lane] = mirrored * far_cubic(2 - share, order);
+  }
 #endif
 }
 
-inline taps_t taps_of(const REAL coordinate, const KernelGrid *g, const int axis, const int order) {
-  const int size = g->size[axis];
-  REAL slope = (g->align_corners ? size - 1 : size) * (REAL)0.5;
-  REAL x = (coordinate + 1) * slope - (g->align_corners ? 0 : (REAL)0.5);
-  taps_t taps;
-  taps.count = TAPS;
+// In loops that do one thing each: compilers make vectors of such.
+inline void set_taps(taps_t *taps, const REAL *coordinates, const KernelGrid *g, const int axis, const int order) {
+  const int size = g->size[axis], padding = g->padding;
+  const REAL scale = (g->align_corners ? size - 1 : size) * (REAL)0.5, offset = g->align_corners ? 0 : (REAL)0.5;
+  REAL slopes[LANES], x[LANES], shares[LANES];
+  FOR_LANES {
+    slopes[lane] = scale;
+    x[lane] = (coordinates[lane] + 1) * scale - offset;
+  }
 #if TAPS < 4
-  if (g->padding != GRID_ZEROS) x = position_inside(x, size, g, &slope);
+  if (padding != GRID_ZEROS) FOR_LANES x[lane] = position_inside(x[lane], size, g, &slopes[lane]);
 #endif
 #if TAPS == 1
-  taps.place[0] = place_of(rint(x), size);
-  set_weights(&taps, 0, order);
+  FOR_LANES taps->place[0][lane] = place_of(rint(x[lane]), size);
 #else
-  const REAL low = floor(x);
   for (int i = 0; i < TAPS; ++i) {
-    REAL at = low + (i - TAPS / 2 + 1), unused = 0;
+    REAL at[LANES];
+    FOR_LANES at[lane] = floor(x[lane]) + (i - TAPS / 2 + 1);
 #if TAPS == 4
-    if (g->padding != GRID_ZEROS) at = position_inside(at, size, g, &unused);
+    REAL unused = 0;
+    if (padding != GRID_ZEROS) FOR_LANES at[lane] = position_inside(at[lane], size, g, &unused);
 #endif
-    taps.place[i] = place_of(at, size);
+    FOR_LANES taps->place[i][lane] = place_of(at[lane], size);
   }
-  set_weights(&taps, x - low, order);
+  FOR_LANES shares[lane] = x[lane] - floor(x[lane]);
 #endif
+  set_weights(taps, shares, order);
   for (int factor = 0; factor < order; ++factor)
-    for (int i = 0; i < TAPS; ++i) taps.weight[i] *= slope;
-  return taps;
+    for (int i = 0; i < TAPS; ++i) FOR_LANES taps->weight[i][lane] *= slopes[lane];
 }
 
-inline taps_t only_tap(void) {
-  taps_t taps;
-  taps.count = 1;
-  taps.place[0] = 0;
-  taps.weight[0] = 1;
-  return taps;
-}
-
+// LANES points, of which the first `lanes` are there: coordinates[0] along the width, then the height and the depth.
 typedef struct {
+  int lanes;
+  REAL coordinates[AXES][LANES];
   taps_t along[3];
-} point_t;
+} points_t;
 
-// `point` holds the coordinates of an axis at g->axes - 1 minus its number.
-inline point_t point_of(const __global STORAGE *point, const KernelGrid *g) {
-  point_t p;
-  p.along[DEPTH] = g->axes == 3 ? taps_of(LOAD(point, 2), g, DEPTH, g->order[DEPTH]) : only_tap();
-  p.along[HEIGHT] = taps_of(LOAD(point, 1), g, HEIGHT, g->order[HEIGHT]);
-  p.along[WIDTH] = taps_of(LOAD(point, 0), g, WIDTH, g->order[WIDTH]);
-  return p;
+#define DEPTH 0
+#define HEIGHT 1
+#define WIDTH 2
+
+inline void set_points(points_t *p, const __global STORAGE *grid, const long lanes, const KernelGrid *g) {
+  p->lanes = (int)min(lanes, (long)LANES);
+  for (int i = 0; i < AXES; ++i) {
+    FOR_LANES p->coordinates[i][lane] = lane < p->lanes ? LOAD(grid, lane * AXES + i) : 0;
+    set_taps(&p->along[WIDTH - i], p->coordinates[i], g, WIDTH - i, g->order[WIDTH - i]);
+  }
+}
+
+// The elements that points read: places in their volume, -1 outside, where the weight is 0.
+typedef struct {
+  int place[READS][LANES];
+  REAL weight[READS][LANES];
+} reads_t;
+
+inline void set_reads(reads_t *reads, const points_t *p, const KernelGrid *g) {
+  const taps_t *height = &p->along[HEIGHT], *width = &p->along[WIDTH];
+  for (int read = 0; read < READS; ++read) {
+    const int h = read / TAPS % TAPS, w = read % TAPS;
+    FOR_LANES {
+      int row = height->place[h][lane], is_inside = row >= 0 && width->place[w][lane] >= 0;
+      REAL weight = height->weight[h][lane];
+#if AXES == 3
+      const taps_t *depth = &p->along[DEPTH];
+      const int d = read / (TAPS * TAPS), slice = depth->place[d][lane];
+      is_inside = is_inside && slice >= 0;
+      row += slice * g->size[HEIGHT];
+      weight *= depth->weight[d][lane];
+#endif
+      reads->place[read][lane] = is_inside ? row * g->size[WIDTH] + width->place[w][lane] : -1;
+      reads->weight[read][lane] = is_inside ? weight * width->weight[w][lane] : 0;
+    }
+  }
+}
+
+// The value that a point reads at `place`.
+inline REAL value_at(const __global STORAGE *from, const int place) {
+  const REAL value = LOAD(from, max(place, 0));
+  return place < 0 ? 0 : value;
 }
 
 inline long elements(const KernelGrid *g) {
   return (long)g->size[DEPTH] * g->size[HEIGHT] * g->size[WIDTH];
 }
 
-// Calls body for each element that a point reads: `place` in its volume, `weight`.
-#define FOR_TAPS(point, g, place, weight, body)                                                      \
-  for (int d_ = 0; d_ < (point)->along[DEPTH].count; ++d_) {                                         \
-    if ((point)->along[DEPTH].place[d_] < 0) continue;                                               \
-    const long slice_ = (long)(point)->along[DEPTH].place[d_] * (g)->size[HEIGHT];                   \
-    for (int h_ = 0; h_ < TAPS; ++h_) {                                                              \
-      if ((point)->along[HEIGHT].place[h_] < 0) continue;                                            \
-      const long row_ = (slice_ + (point)->along[HEIGHT].place[h_]) * (g)->size[WIDTH];              \
-      const REAL row_weight_ = (point)->along[DEPTH].weight[d_] * (point)->along[HEIGHT].weight[h_]; \
-      for (int w_ = 0; w_ < TAPS; ++w_) {                                                            \
-        if ((point)->along[WIDTH].place[w_] < 0) continue;                                           \
-        const long place = row_ + (point)->along[WIDTH].place[w_];                                   \
-        const REAL weight = row_weight_ * (point)->along[WIDTH].weight[w_];                          \
-        body                                                                                         \
-      }                                                                                              \
-    }                                                                                                \
-  }
+inline long blocks_of(const long points) {
+  return (points + LANES - 1) / LANES;
+}
 
 // The share of a work item: GRID_CHANNELS channels of a point.
 typedef struct {
@@ -178,27 +207,33 @@ inline share_t share_of(const long part, const long points, const KernelGrid *g)
   return s;
 }
 
-// y [images, channels, points] of x [images, channels, size]; `parts`: images * groups of channels * points.
-__kernel void grid_sample(BUFFER(const STORAGE, x), BUFFER(const STORAGE, grid), BUFFER(STORAGE, y),
-                          const long parts, const KernelGrid given) {
+// y [images, channels, points] of x [images, channels, size]; `parts`: images * groups of channels * blocks of points.
+__kernel void grid_sample(BUFFER(const STORAGE, x), BUFFER(const STORAGE, grid), BUFFER(STORAGE, y), const long parts,
+                          const KernelGrid given) {
   BIND(const STORAGE, x);
   BIND(const STORAGE, grid);
   BIND(STORAGE, y);
   const KernelGrid g = given;
   FOR_MY(part, parts) {
-    const share_t my = share_of(part, g.points, &g);
-    const point_t p = point_of(grid + (my.image * g.points + my.point) * g.axes, &g);
+    const share_t my = share_of(part, blocks_of(g.points), &g);
+    const long first = my.point * LANES;
+    points_t p;
+    set_points(&p, grid + (my.image * g.points + first) * AXES, g.points - first, &g);
+    reads_t reads;
+    set_reads(&reads, &p, &g);
     for (int c = 0; c < my.channels; ++c) {
       const __global STORAGE *from = x + (my.plane + c) * elements(&g);
-      REAL sum = 0;
-      FOR_TAPS(&p, &g, place, weight, sum += weight * LOAD(from, place);)
-      STORE(y, (my.plane + c) * g.points + my.point, sum);
+      REAL sums[LANES];
+      FOR_LANES sums[lane] = 0;
+      for (int read = 0; read < READS; ++read)
+        FOR_LANES sums[lane] += reads.weight[read][lane] * value_at(from, reads.place[read][lane]);
+      for (int lane = 0; lane < p.lanes; ++lane) STORE(y, (my.plane + c) * g.points + first + lane, sums[lane]);
     }
   }
 }
 
-// dgrid [images, points, axes]: along each axis the derivative of all channels' values, times their
-// gradients. `parts`: all points.
+// dgrid [images, points, axes]: along each axis the derivative of all channels' values, times their gradients.
+// `parts`: images * blocks of points.
 __kernel void grid_sample_backward_grid(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x),
                                         BUFFER(const STORAGE, grid), BUFFER(STORAGE, dgrid), const long parts,
                                         const KernelGrid given) {
@@ -208,48 +243,83 @@ __kernel void grid_sample_backward_grid(BUFFER(const STORAGE, dy), BUFFER(const 
   BIND(STORAGE, dgrid);
   const KernelGrid g = given;
   FOR_MY(part, parts) {
-    const long image = part / g.points, point = part - image * g.points;
-    const point_t p = point_of(grid + part * g.axes, &g);
-    for (int coordinate = 0; coordinate < g.axes; ++coordinate) {
-      const int axis = WIDTH - coordinate;
-      point_t moved = p;
-      moved.along[axis] = taps_of(LOAD(grid, part * g.axes + coordinate), &g, axis, g.order[axis] + 1);
-      REAL sum = 0;
-      for (long first = 0; first < g.channels;
-           first += GRID_CHANNELS) {  // in blocks, so that no chain grows long
-        REAL block = 0;
+    const long image = part / blocks_of(g.points), point = (part - image * blocks_of(g.points)) * LANES;
+    points_t p;
+    set_points(&p, grid + (image * g.points + point) * AXES, g.points - point, &g);
+    for (int i = 0; i < AXES; ++i) {
+      points_t moved = p;
+      const int axis = WIDTH - i;
+      set_taps(&moved.along[axis], p.coordinates[i], &g, axis, g.order[axis] + 1);
+      reads_t reads;
+      set_reads(&reads, &moved, &g);
+      REAL sums[LANES];
+      FOR_LANES sums[lane] = 0;
+      for (long first = 0; first < g.channels; first += GRID_CHANNELS) {  // in blocks, so that no chain grows long
+        REAL block[LANES];
+        FOR_LANES block[lane] = 0;
         for (long c = first; c < min(first + GRID_CHANNELS, g.channels); ++c) {
           const long plane = image * g.channels + c;
           const __global STORAGE *from = x + plane * elements(&g);
-          REAL slope = 0;
-          FOR_TAPS(&moved, &g, place, weight, slope += weight * LOAD(from, place);)
-          block += slope * LOAD(dy, plane * g.points + point);
+          REAL slopes[LANES];
+          FOR_LANES slopes[lane] = 0;
+          for (int read = 0; read < READS; ++read)
+            FOR_LANES slopes[lane] += reads.weight[read][lane] * value_at(from, reads.place[read][lane]);
+          for (int lane = 0; lane < p.lanes; ++lane)
+            block[lane] += slopes[lane] * LOAD(dy, plane * g.points + point + lane);
         }
-        sum += block;
+        FOR_LANES sums[lane] += block[lane];
       }
-      STORE(dgrid, part * g.axes + coordinate, sum);
+      for (int lane = 0; lane < p.lanes; ++lane)
+        STORE(dgrid, (image * g.points + point + lane) * AXES + i, sums[lane]);
+    }
+  }
+}
+
+// Which elements the points read: keys [points, READS] with the element's number among those of all images, or
+// `none`; weights alike. `parts`: images * blocks of points.
+__kernel void find_reads(BUFFER(const STORAGE, grid), BUFFER(int, keys), BUFFER(REAL, weights), const long parts,
+                         const int none, const KernelGrid given) {
+  BIND(const STORAGE, grid);
+  BIND(int, keys);
+  BIND(REAL, weights);
+  const KernelGrid g = given;
+  FOR_MY(part, parts) {
+    const long image = part / blocks_of(g.points), point = (part - image * blocks_of(g.points)) * LANES;
+    points_t p;
+    set_points(&p, grid + (image * g.points + point) * AXES, g.points - point, &g);
+    reads_t reads;
+    set_reads(&reads, &p, &g);
+    for (int lane = 0; lane < p.lanes; ++lane) {
+      for (int read = 0; read < READS; ++read) {
+        const long at = (image * g.points + point + lane) * READS + read;
+        const int place = reads.place[read][lane];
+        keys[at] = place < 0 ? none : (int)(image * elements(&g)) + place;
+        weights[at] = reads.weight[read][lane];
+      }
     }
   }
 }
 
 #if SHAPE_CPU
 
-// A work item takes whole planes of dx, and adds to them point by point: sums [planes, size] of the compute
-// type.
-__kernel void grid_sample_backward_input(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, grid),
-                                         BUFFER(REAL, sums), const long planes, const KernelGrid given) {
+// A work item takes whole planes of dx, and adds to them point by point: sums [planes, size] of the compute type.
+__kernel void grid_sample_backward_input(BUFFER(const STORAGE, dy), BUFFER(const int, keys),
+                                         BUFFER(const REAL, weights), BUFFER(REAL, sums), const long planes,
+                                         const int none, const KernelGrid given) {
   BIND(const STORAGE, dy);
-  BIND(const STORAGE, grid);
+  BIND(const int, keys);
+  BIND(const REAL, weights);
   BIND(REAL, sums);
   const KernelGrid g = given;
   FOR_MY(plane, planes) {
+    const long image = plane / g.channels, first = image * elements(&g);
     __global REAL *to = sums + plane * elements(&g);
     for (long i = 0; i < elements(&g); ++i) to[i] = 0;
-    const __global STORAGE *points = grid + plane / g.channels * g.points * g.axes;
     for (long point = 0; point < g.points; ++point) {
-      const point_t p = point_of(points + point * g.axes, &g);
       const REAL gradient = LOAD(dy, plane * g.points + point);
-      FOR_TAPS(&p, &g, place, weight, to[place] += weight * gradient;)
+      const long begin = (image * g.points + point) * READS;
+      for (long read = begin; read < begin + READS; ++read)
+        if (keys[read] != none) to[keys[read] - first] += weights[read] * gradient;
     }
   }
 }
@@ -261,27 +331,6 @@ __kernel void store_sums(BUFFER(const REAL, sums), BUFFER(STORAGE, dx), const lo
 }
 
 #else
-
-// Which elements the points read: keys [points, reads] with the element's number among those of all images,
-// or `none`; weights alike. `points`: those of all images.
-__kernel void find_reads(BUFFER(const STORAGE, grid), BUFFER(int, keys), BUFFER(REAL, weights),
-                         const long points, const int reads, const int none, const KernelGrid given) {
-  BIND(const STORAGE, grid);
-  BIND(int, keys);
-  BIND(REAL, weights);
-  const KernelGrid g = given;
-  FOR_MY(point, points) {
-    const point_t p = point_of(grid + point * g.axes, &g);
-    const long first = point / g.points * elements(&g);
-    int read = 0;
-    FOR_TAPS(&p, &g, place, weight, {
-      keys[point * reads + read] = (int)(first + place);
-      weights[point * reads + read] = weight;
-      ++read;
-    })
-    for (; read < reads; ++read) keys[point * reads + read] = none;
-  }
-}
 
 inline int first_at_least(const __global int *keys, const int count, const int key) {
   int low = 0, high = count;
@@ -301,7 +350,7 @@ inline int first_at_least(const __global int *keys, const int count, const int k
 __kernel void grid_sample_backward_input(BUFFER(const STORAGE, dy), BUFFER(const int, keys),
                                          BUFFER(const int, order), BUFFER(const REAL, weights),
                                          BUFFER(STORAGE, dx), const long parts, const int count,
-                                         const int reads, const KernelGrid given) {
+                                         const KernelGrid given) {
   BIND(const STORAGE, dy);
   BIND(const int, keys);
   BIND(const int, order);
@@ -320,7 +369,7 @@ __kernel void grid_sample_backward_input(BUFFER(const STORAGE, dy), BUFFER(const
       for (const int end = min(at + GRID_BLOCK, count); at < end && keys[at] == key; ++at) {
         const int read = order[at];
         const REAL weight = weights[read];
-        const long point = read / reads - my.image * g.points;
+        const long point = read / READS - my.image * g.points;
         for (int c = 0; c < my.channels; ++c) sum[c] += weight * LOAD(from, c * g.points + point);
       }
       for (int c = 0; c < my.channels; ++c) total[c] += sum[c];

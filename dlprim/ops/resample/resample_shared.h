@@ -27,11 +27,12 @@ typedef struct {
 
 // Values of planes or volumes at the points of a grid.
 enum { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };  // what lies beyond the border
-enum { GRID_CHANNELS = 8, GRID_BLOCK = 64 };  // of a point, that a work item takes; readers summed at once
+// Points that a work item takes on a CPU, channels of a point that it takes, and readers that are summed at once.
+enum { GRID_LANES = 16, GRID_CHANNELS = 8, GRID_BLOCK = 64 };
 
 typedef struct {
   cl_long points, channels;  // of an image
-  cl_int size[3], axes;      // of the input; coordinates of a point
+  cl_int size[3];            // of the input
   cl_int padding, align_corners;
   cl_int order[3];  // of the derivative along each axis
 } KernelGrid;
