@@ -394,3 +394,52 @@ def test_totals_in_a_dtype(name, dtype):
             ours = getattr(torch, name)(given.to("ocl"), dtype=dtype, **options)
             theirs = getattr(torch, name)(given, dtype=dtype, **options)
             assert ours.dtype == theirs.dtype and torch.equal(ours.cpu(), theirs)
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_joined_complex_numbers(dtype, monkeypatch):
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    x, y = torch.randn(2, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)
+    for parts, dim in (
+        ((x, y), 0),
+        ((x, y[:2].conj()), -1),
+        ((x[:0], y), -2),
+        ((torch.empty(0, dtype=dtype), x), 1),
+    ):
+        ours = torch.cat([p.to("ocl") for p in parts], dim)
+        assert torch.equal(ours.cpu(), torch.cat(parts, dim))
+    out = torch.empty(3, 6, dtype=dtype, device="ocl").t()
+    torch.cat([x.to("ocl"), y.to("ocl")], out=out)
+    assert torch.equal(out.cpu(), torch.cat([x, y]))
+
+
+@pytest.mark.parametrize("norm_type", [1.0, 2.0, float("inf")])
+def test_embeddings_of_a_largest_norm(norm_type, monkeypatch):
+    """Rows that are named are shortened in place, once where they are named twice."""
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    indices = torch.tensor([[1, 4], [1, 0]])
+    theirs, ours = pair(6, 5)
+    results = [
+        F.embedding(indices.to(weight.device), weight, max_norm=0.8, norm_type=norm_type)
+        for weight in (theirs, ours)
+    ]
+    assert_close(results[1], results[0])
+    assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int8, torch.bool, torch.complex128])
+def test_copies_of_many_dimensions(dtype, monkeypatch):
+    """Repeating takes two dimensions for each, and kernels take eight."""
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    x = torch.randn(2, 3, 1, 2, 2).to(dtype)
+    for counts in ((2, 2, 1, 3, 2), (1, 2, 2, 1, 1), (2, 1, 2, 1, 2, 1, 2)):
+        assert torch.equal(x.to("ocl").repeat(counts).cpu(), x.repeat(counts))
+    y = torch.randint(0, 4, (2, 2, 1, 2, 2, 2, 2, 2, 2, 3)).to(dtype)
+    for order in (range(10), range(9, -1, -1), (4, 9, 1, 7, 0, 2, 8, 3, 6, 5)):
+        ours, theirs = y.to("ocl").permute(*order), y.permute(*order)
+        assert torch.equal(ours.cpu(), theirs)
+        assert torch.equal(ours.contiguous().cpu(), theirs.contiguous())
+        to = torch.zeros(theirs.shape, dtype=torch.float64, device="ocl")
+        if not dtype.is_complex:
+            assert torch.equal(to.copy_(ours).cpu(), theirs.double())
+    assert torch.equal(y.to("ocl").transpose(0, 9).fill_(1).cpu(), torch.ones_like(y.transpose(0, 9)))

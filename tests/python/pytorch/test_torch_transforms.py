@@ -157,3 +157,11 @@ def test_losses_twice(loss, reduction):
             of_gradients(lambda x, w=wanted: getattr(F, loss)(x, w, reduction=reduction), x.to(device))
         )
     assert_same(results[1], results[0])
+
+
+@pytest.mark.parametrize("name", [n for n in TRANSFORMS if n != "vjp of jvp"])  # the CPU has none of glu_jvp
+@pytest.mark.parametrize("dim", [0, -1])
+def test_gated_linear_units(name, dim):
+    x = torch.randn(4, 6, dtype=torch.float64)
+    ours, theirs = (TRANSFORMS[name](lambda x: F.glu(x, dim), x.to(device)) for device in ("ocl", "cpu"))
+    assert_same(ours, theirs)
