@@ -507,7 +507,7 @@ def test_one_thread_overwrites_what_another_is_about_to_use():
 
 
 def test_memory_that_only_a_call_in_place_reads():
-    """Large results that nobody has any more need no memory of their own, unless a call reads what was there."""
+    """Large results that nobody has any more need no memory, unless a call reads what was there."""
     for number in range(6):
         x = torch.full((1 << 20,), float(number), device="ocl")
         y = torch.full_like(x, 7.0)
