@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/runtime/device.h"
 
@@ -15,15 +16,21 @@ double expected_cost(const DeviceInfo&, const GemmProblem& p) {
   return p.multiply_adds();
 }
 
+/** Neighbours that one work item makes, where it has a vector unit to itself. */
+constexpr std::int64_t cpu_columns = 32;
+
 void run(Queue& queue, const GemmProblem& p) {
   const DeviceInfo& device = queue.device().info();
-  const bool cpu = device.runs_cpu_kernels();
-  const std::int64_t rows = p.batches * p.m, columns = cpu ? p.n : 1;
-  queue.launch(queue.kernel("ops/gemm/gemm_integer.cl", "gemm"),
-               cpu ? Range::linear(rows, 1) : Range::linear(rows * p.n, std::min(64, device.max_work_group)),
-               p.a, p.b, Optional{p.bias}, p.c, static_cast<cl_int>(size_of(p.c.dtype)), rows, p.m, p.n, p.k,
-               p.a_batch, p.a_row, p.a_column, p.b_batch, p.b_row, p.b_column, static_cast<cl_long>(p.alpha),
-               static_cast<cl_long>(p.beta), columns);
+  const std::int64_t columns = device.runs_cpu_kernels() ? cpu_columns : 1;
+  const std::int64_t items = p.batches * p.m * ceil_div(p.n, columns);
+  const std::size_t bytes = size_of(p.c.dtype);
+  Defines defines;
+  defines.set("NUMBER", bytes == 8 ? "ulong" : bytes == 4 ? "uint" : bytes == 2 ? "ushort" : "uchar");
+  defines.set("COLUMNS", columns);
+  queue.launch(queue.kernel("ops/gemm/gemm_integer.cl", "gemm", defines),
+               Range::linear(items, columns == 1 ? std::min(64, device.max_work_group) : 1), p.a, p.b,
+               Optional{p.bias}, p.c, p.batches * p.m, p.m, p.n, p.k, p.a_batch, p.a_row, p.a_column,
+               p.b_batch, p.b_row, p.b_column, static_cast<cl_long>(p.alpha), static_cast<cl_long>(p.beta));
 }
 
 }  // namespace

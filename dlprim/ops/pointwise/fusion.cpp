@@ -117,6 +117,7 @@ class PendingChain {
   void for_each_tensor(const Visit& visit);
   void move_to(const Storage* from, const std::shared_ptr<Storage>& to);
   bool is_read_later(std::size_t step, const Tensor& result) const;
+  bool reads_from_before(const Storage* storage) const;
   bool enqueue_as_one(Queue& queue) const;
   bool is_wanted(const Tensor& result, bool is_read) const;
   static void launch_within(Queue& queue, const Step& last, const char* operation, const PointwiseCall& call);
@@ -239,11 +240,27 @@ bool PendingChain::is_read_later(std::size_t step, const Tensor& result) const {
   return is_read;
 }
 
+/** Whether a step reads what was in that memory before the chain, as a call in place does. */
+bool PendingChain::reads_from_before(const Storage* storage) const {
+  bool is_read = false;
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    for_each_input(steps_[i].call, [&](const Tensor& input) {
+      if (input.storage.get() != storage) return;
+      bool is_result = false;
+      for (std::size_t before = 0; before < i; ++before)
+        for (const Tensor& result : steps_[before].call.outputs)
+          is_result = is_result || are_same(result, input);
+      is_read = is_read || !is_result;
+    });
+  return is_read;
+}
+
 constexpr std::size_t least_large = 1 << 20;  // bytes; smaller tensors are not worth the host's time
 
 /** In their place stands a storage without memory, which tells them apart. */
 void PendingChain::release_results() {
   const auto needs_none = [&](const Storage* storage) {
+    if (reads_from_before(storage)) return false;
     for (std::size_t i = 0; i < steps_.size(); ++i)
       for (const Tensor& result : steps_[i].call.outputs)
         if (result.storage.get() == storage && !is_read_later(i, result)) return false;

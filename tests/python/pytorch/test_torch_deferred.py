@@ -504,3 +504,16 @@ def test_one_thread_overwrites_what_another_is_about_to_use():
         z = F.relu(y)
         thread.join()
         torch.testing.assert_close(z, F.relu(norm(torch.ones_like(x))), rtol=0, atol=0)
+
+
+def test_memory_that_only_a_call_in_place_reads():
+    """Large results that nobody has any more need no memory, unless a call reads what was there."""
+    for number in range(6):
+        x = torch.full((1 << 20,), float(number), device="ocl")
+        y = torch.full_like(x, 7.0)
+        y.sub_(x)
+        z = y + 1
+        del y
+        last = z * x
+        assert torch.equal(z.cpu(), torch.full((1 << 20,), 8.0 - number))
+        assert torch.equal(last.cpu(), torch.full((1 << 20,), (8.0 - number) * number))

@@ -202,3 +202,48 @@ def test_large_and_small_columns_of_reflections():
         theirs = linalg.qr(x.double())
         torch.testing.assert_close(q.cpu().double(), theirs.Q, rtol=1e-4, atol=1e-5)
         torch.testing.assert_close(r.cpu().double() / factor, theirs.R, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "shape", [(20, 64, 32), (17, 2500, 9), (1, 1024, 40), (5, 1, 3), (0, 8, 8), (4, 0, 8)], ids=str
+)
+def test_products_of_int8_are_exact(shape, monkeypatch):
+    """Sums pass the whole numbers of float32, and operands have any strides."""
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    m, depth, n = shape
+    a, b = (torch.randint(-128, 128, size, dtype=torch.int8) for size in ((m, depth), (depth, n)))
+    lowest = torch.full_like(a, -128), torch.full_like(b, -128)
+    for x, y in ((a, b), lowest, (a.t().contiguous().t(), b.t().contiguous().t())):
+        wanted = x.int() @ y.int()
+        ours = torch._int_mm(x.to("ocl"), y.to("ocl"))
+        assert ours.dtype == torch.int32 and torch.equal(ours.cpu(), wanted)
+        out = torch.empty(n, m, dtype=torch.int32, device="ocl").t()
+        torch._int_mm(x.to("ocl"), y.to("ocl"), out=out)
+        assert torch.equal(out.cpu(), wanted)
+
+
+def test_bad_products_of_int8():
+    a = torch.ones(4, 8, dtype=torch.int8, device="ocl")
+    for bad in ((a, a), (a, a[0]), (a.int(), a.t()), (a, a.t().float())):
+        with pytest.raises(RuntimeError, match="_int_mm"):
+            torch._int_mm(*bad)
+    with pytest.raises(RuntimeError, match="expected out of shape"):
+        torch._int_mm(a, a.t(), out=torch.empty(3, 4, dtype=torch.int32, device="ocl"))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
+def test_products_of_whole_numbers_wrap(dtype, monkeypatch):
+    """Rows are longer and shorter than what one work item makes, of any strides, and added to others."""
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    limits = torch.iinfo(dtype)
+    for m, depth, n in ((3, 7, 70), (5, 33, 32), (2, 4, 31), (1, 1, 1)):
+        a, b, c = (
+            torch.randint(limits.min, limits.max, (2, *size), dtype=dtype)
+            for size in ((m, depth), (depth, n), (m, n))
+        )
+        for x, y in ((a, b), (a.mT.contiguous().mT, b.mT.contiguous().mT), (a[:1].expand_as(a), b)):
+            ours = torch.baddbmm(c.to("ocl"), x.to("ocl"), y.to("ocl"), beta=3, alpha=-2 if limits.min else 2)
+            theirs = torch.baddbmm(c, x, y, beta=3, alpha=-2 if limits.min else 2)
+            assert torch.equal(ours.cpu(), theirs)
+            ours = torch.addmm(c[0, 0].to("ocl"), x[0].to("ocl"), y[0].to("ocl"))
+            assert torch.equal(ours.cpu(), torch.addmm(c[0, 0], x[0], y[0]))

@@ -49,9 +49,30 @@ QUICK = """
 """.split()
 
 
+# Those that also run in forward mode, under vmap and twice differentiated.
+QUICK_DERIVATIVES = """
+    add mul div.no_rounding_mode pow where lerp addcmul sigmoid exp atan2 clamp
+    nn.functional.gelu nn.functional.silu
+    sum mean prod amax var logsumexp softmax log_softmax cumsum norm linalg.vector_norm sort topk
+    mm bmm addmm baddbmm linalg.inv linalg.solve linalg.cholesky linalg.det
+    nn.functional.linear nn.functional.conv1d nn.functional.conv2d nn.functional.conv_transpose2d
+    nn.functional.layer_norm nn.functional.group_norm nn.functional.batch_norm nn.functional.rms_norm
+    nn.functional.scaled_dot_product_attention nn.functional.adaptive_max_pool2d nn.functional.avg_pool2d
+    nn.functional.mse_loss nn.functional.smooth_l1_loss nn.functional.huber_loss
+    nn.functional.binary_cross_entropy nn.functional.soft_margin_loss nn.functional.cross_entropy
+    nn.functional.interpolate.bilinear nn.functional.pad.reflect
+    gather scatter_add index_select index_add index_put masked_fill cat roll
+""".split()
+
+
 @pytest.fixture(scope="module")
 def operators():
     return sweeping.operators("float32")
+
+
+@pytest.fixture(scope="module")
+def derivatives():
+    return sweeping.tasks("float32", kinds=sweeping.KINDS[1:])
 
 
 def pair(*shape, requires_grad=False):
@@ -71,16 +92,34 @@ def test_agrees_with_the_cpu_without_it(operators, name):
     assert result["samples"] > 0
 
 
+@pytest.mark.parametrize("kind", sweeping.KINDS[1:])
+@pytest.mark.parametrize("name", QUICK_DERIVATIVES)
+def test_derivatives_and_batches_agree_with_the_cpu(derivatives, name, kind):
+    op, dtype, _ = derivatives[f"{kind} {name}"]
+    result = sweeping.check_operator(op, dtype, "ocl:0", 2, kind)
+    assert result["state"] == "device", result["detail"] or result["fallbacks"]
+
+
+def bad_tasks(words):
+    """The tasks that a sweep with these options finds wrong."""
+    options = sweeping.parser().parse_args(words)
+    tasks = list(sweeping.tasks(options.dtype, kinds=options.kinds))
+    results = sweeping.sweep(tasks, options, lambda task, result: None)
+    return {task: r["detail"] for task, r in results.items() if r["state"] in sweeping.BAD}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sweeping.KINDS[1:])
+def test_all_derivatives_and_batches_agree_with_the_cpu(kind):
+    assert not bad_tasks(["--kinds", kind])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "dtype", ["float32", "float16", "bfloat16", "int64", "bool", "uint8", "complex64", "int8", "int16"]
 )
-def test_all_agree_with_the_cpu(dtype, monkeypatch):
-    monkeypatch.setenv("TORCH_OCL_FALLBACK", "silent")
-    options = sweeping.parser().parse_args(["--dtype", dtype])
-    results = sweeping.sweep(list(sweeping.operators(dtype)), options, lambda name, result: None)
-    bad = {name: r["detail"] for name, r in results.items() if r["state"] in sweeping.BAD}
-    assert not bad
+def test_all_agree_with_the_cpu(dtype):
+    assert not bad_tasks(["--dtype", dtype])
 
 
 def test_a_view_of_windows_is_a_view():
@@ -355,3 +394,52 @@ def test_totals_in_a_dtype(name, dtype):
             ours = getattr(torch, name)(given.to("ocl"), dtype=dtype, **options)
             theirs = getattr(torch, name)(given, dtype=dtype, **options)
             assert ours.dtype == theirs.dtype and torch.equal(ours.cpu(), theirs)
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_joined_complex_numbers(dtype, monkeypatch):
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    x, y = torch.randn(2, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)
+    for parts, dim in (
+        ((x, y), 0),
+        ((x, y[:2].conj()), -1),
+        ((x[:0], y), -2),
+        ((torch.empty(0, dtype=dtype), x), 1),
+    ):
+        ours = torch.cat([p.to("ocl") for p in parts], dim)
+        assert torch.equal(ours.cpu(), torch.cat(parts, dim))
+    out = torch.empty(3, 6, dtype=dtype, device="ocl").t()
+    torch.cat([x.to("ocl"), y.to("ocl")], out=out)
+    assert torch.equal(out.cpu(), torch.cat([x, y]))
+
+
+@pytest.mark.parametrize("norm_type", [1.0, 2.0, float("inf")])
+def test_embeddings_of_a_largest_norm(norm_type, monkeypatch):
+    """Rows that are named are shortened in place, once where they are named twice."""
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    indices = torch.tensor([[1, 4], [1, 0]])
+    theirs, ours = pair(6, 5)
+    results = [
+        F.embedding(indices.to(weight.device), weight, max_norm=0.8, norm_type=norm_type)
+        for weight in (theirs, ours)
+    ]
+    assert_close(results[1], results[0])
+    assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int8, torch.bool, torch.complex128])
+def test_copies_of_many_dimensions(dtype, monkeypatch):
+    """Repeating takes two dimensions for each, and kernels take eight."""
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    x = torch.randn(2, 3, 1, 2, 2).to(dtype)
+    for counts in ((2, 2, 1, 3, 2), (1, 2, 2, 1, 1), (2, 1, 2, 1, 2, 1, 2)):
+        assert torch.equal(x.to("ocl").repeat(counts).cpu(), x.repeat(counts))
+    y = torch.randint(0, 4, (2, 2, 1, 2, 2, 2, 2, 2, 2, 3)).to(dtype)
+    for order in (range(10), range(9, -1, -1), (4, 9, 1, 7, 0, 2, 8, 3, 6, 5)):
+        ours, theirs = y.to("ocl").permute(*order), y.permute(*order)
+        assert torch.equal(ours.cpu(), theirs)
+        assert torch.equal(ours.contiguous().cpu(), theirs.contiguous())
+        to = torch.zeros(theirs.shape, dtype=torch.float64, device="ocl")
+        if not dtype.is_complex:
+            assert torch.equal(to.copy_(ours).cpu(), theirs.double())
+    assert torch.equal(y.to("ocl").transpose(0, 9).fill_(1).cpu(), torch.ones_like(y.transpose(0, 9)))

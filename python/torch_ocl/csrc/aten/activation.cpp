@@ -1,3 +1,4 @@
+#include <ATen/ops/glu_backward_jvp_native.h>
 #include <torch/library.h>
 
 #include "arguments.h"
@@ -132,6 +133,14 @@ at::Tensor glu_backward(const at::Tensor& grad, const at::Tensor& self, std::int
   return glu_backward_out(grad, self, dim, out);
 }
 
+/** a * sigmoid(b), moved by the tangents of both. */
+at::Tensor glu_tangent(const at::Tensor& glu, const at::Tensor& self, const at::Tensor& tangent,
+                       std::int64_t dim) {
+  const auto by = tangent.chunk(2, dim);
+  const at::Tensor gate = self.chunk(2, dim)[1].sigmoid();
+  return by[0] * gate + glu * (by[1] - gate * by[1]);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   Kernels m(library);
   m.impl("gelu.out", &gelu);
@@ -143,6 +152,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("glu.out", &glu);
   m.impl("glu_backward", &glu_backward);
   m.impl("glu_backward.grad_input", &glu_backward_out);
+  m.impl("glu_jvp", &glu_tangent);
+  library.impl("glu_backward_jvp", &at::native::glu_backward_jvp);  // made of operators
   m.impl("threshold_backward.grad_input", &threshold_backward);
   m.impl("hardtanh_backward", &hardtanh_backward);
   m.impl("hardswish_backward", &hardswish_backward);

@@ -5,10 +5,13 @@
 #include <ATen/native/transformers/sdp_utils_cpp.h>
 #include <torch/library.h>
 
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "arguments.h"
 #include "aten/kernels.h"
+#include "aten/transforms.h"
 
 /** \file scaled_dot_product_attention without the whole matrix of scores. */
 
@@ -16,7 +19,7 @@ namespace torch_ocl {
 namespace {
 
 /** PyTorch asks this before each call: its own composition stays for whatever dlprim's function does not
- * take. */
+ * take, and for function transforms, which have no rule for it. */
 std::int64_t choose(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                     const std::optional<at::Tensor>& mask, double dropout_p, bool /*is_causal*/,
                     std::optional<double> /*scale*/, bool /*enable_gqa*/) {
@@ -24,10 +27,13 @@ std::int64_t choose(const at::Tensor& query, const at::Tensor& key, const at::Te
     return t.dim() == 4 && t.numel() > 0 && t.scalar_type() == query.scalar_type() &&
            t.size(0) == query.size(0) && t.size(1) == query.size(1);
   };
-  const bool is_ours = at::globalContext().userEnabledOverrideableSDP() && dropout_p == 0 &&
+  const bool is_ours = !query.is_nested() && !key.is_nested() && !value.is_nested() &&
+                       at::globalContext().userEnabledOverrideableSDP() && dropout_p == 0 &&
                        c10::isFloatingType(query.scalar_type()) && fits(query) && fits(key) && fits(value) &&
                        key.size(3) == query.size(3) && value.size(2) == key.size(2) &&
-                       (!mask || mask->is_privateuseone());
+                       (!mask || (mask->is_privateuseone() && !is_mapped_or_in_forward_mode(*mask))) &&
+                       !is_mapped_or_in_forward_mode(query) && !is_mapped_or_in_forward_mode(key) &&
+                       !is_mapped_or_in_forward_mode(value);
   return static_cast<std::int64_t>(is_ours ? at::SDPBackend::overrideable : at::SDPBackend::math);
 }
 
@@ -93,6 +99,34 @@ Gradients attention_backward(const at::Tensor& grad, const at::Tensor& query, co
                              settings_of(query, is_causal, scale), nullptr, &raw_out, &raw_sums,
                              {target(dq), target(dk), target(dv), dm.defined() ? raw(dm) : dlprim::Tensor()});
   return {dq, dk, dv, dm};
+}
+
+/** The gradients by differentiable operators, where their own gradients are asked for. */
+std::optional<Gradients> differentiable_backward(const at::Tensor& grad, const at::Tensor& query,
+                                                 const at::Tensor& key, const at::Tensor& value,
+                                                 const at::Tensor& bias, std::array<bool, 4>,
+                                                 const at::Tensor& out, const at::Tensor&, const at::Tensor&,
+                                                 const at::Tensor&, c10::SymInt, c10::SymInt, double,
+                                                 bool is_causal, const at::Tensor&, const at::Tensor&,
+                                                 std::optional<double> given) {
+  if (!at::GradMode::is_enabled() || !any_requires_grad({grad, query, key, value, bias})) return std::nullopt;
+  const double scale = given.value_or(1 / std::sqrt(static_cast<double>(query.size(3))));
+  at::Tensor scores = (query * scale).matmul(key.mT());
+  if (bias.defined()) scores = scores + bias;
+  if (is_causal) {
+    const at::Tensor is_later = at::ones_like(scores, at::kBool).triu(1);
+    scores = scores.masked_fill(is_later, -std::numeric_limits<double>::infinity());
+  }
+  const at::Tensor weights = at::_safe_softmax(scores, -1);
+  const at::Tensor by_weights = grad.matmul(value.mT());
+  const at::Tensor by_scores = weights * (by_weights - (grad * out).sum(-1, true));
+  return Gradients(by_scores.matmul(key) * scale, by_scores.mT().matmul(query * scale),
+                   weights.mT().matmul(grad), bias.defined() ? by_scores.sum_to_size(bias.sizes()) : bias);
+}
+
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, library) {
+  Derivatives m(library);
+  m.impl("_scaled_dot_product_fused_attention_overrideable_backward", &differentiable_backward);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {

@@ -294,6 +294,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> embedding_bag(
           largest.to(given_indices.scalar_type())};
 }
 
+/** Shortens the rows that are named to a norm of at most `longest`. */
+at::Tensor& embedding_renorm(at::Tensor& self, const at::Tensor& indices, double longest, double norm_type) {
+  const at::Tensor named = indices.flatten().to(c10::kLong), rows = self.index_select(0, named);
+  const at::Tensor norms = at::linalg_vector_norm(rows, norm_type, c10::IntArrayRef(1), /*keepdim=*/true);
+  const at::Tensor shorter = rows * (longest / (norms + 1e-7)).to(rows.scalar_type());
+  return self.index_copy_(0, named, at::where(norms > longest, shorter, rows));
+}
+
 at::Tensor embedding_bag_dense_backward(const at::Tensor& grad, const at::Tensor& indices,
                                         const at::Tensor& bag_of, const at::Tensor& sizes,
                                         const at::Tensor& largest, c10::SymInt rows, bool scale_by_frequency,
@@ -518,6 +526,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("_native_batch_norm_legit.no_stats_out", &batch_norm_no_stats_out);
   m.impl("_batch_norm_with_update", &batch_norm_with_update);
   m.impl("batch_norm_backward", &batch_norm_backward);
+  m.impl("embedding_renorm_", &embedding_renorm);
   m.impl("_embedding_bag", &embedding_bag);
   m.impl("_embedding_bag_forward_only", &embedding_bag);
   m.impl("_embedding_bag_backward", &embedding_bag_backward);

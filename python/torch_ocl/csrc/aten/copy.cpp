@@ -3,6 +3,8 @@
 #include <torch/library.h>
 
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "aten/fallback.h"
 #include "deferred.h"
@@ -114,13 +116,54 @@ bool is_of_others(const at::Tensor& tensor) {
   return !tensor.is_cpu() && !tensor.is_privateuseone();
 }
 
+/** Whether dlprim's tensors have so many dimensions; complex numbers of 16 bytes take one more. */
+bool has_a_rank(const at::Tensor& tensor) {
+  return tensor.dim() + (tensor.dtype().itemsize() > 8 ? 1 : 0) <= dlprim::max_rank;
+}
+
+/** Both without dimensions of one element, and with neighbours as one that lie in both as one would. */
+std::pair<at::Tensor, at::Tensor> folded(const at::Tensor& source, const at::Tensor& destination) {
+  const at::Tensor from = source.expand(destination.sizes());
+  std::vector<std::int64_t> sizes, from_strides, to_strides;
+  for (std::int64_t dim = 0; dim < from.dim(); ++dim) {
+    const std::int64_t size = from.size(dim), from_stride = from.stride(dim),
+                       to_stride = destination.stride(dim);
+    if (size == 1) continue;
+    if (!sizes.empty() && from_strides.back() == from_stride * size &&
+        to_strides.back() == to_stride * size) {
+      sizes.back() *= size;
+      from_strides.back() = from_stride;
+      to_strides.back() = to_stride;
+      continue;
+    }
+    sizes.push_back(size);
+    from_strides.push_back(from_stride);
+    to_strides.push_back(to_stride);
+  }
+  return {from.as_strided(sizes, from_strides), destination.as_strided(sizes, to_strides)};
+}
+
+/** Calls a function of two tensors for parts of both that have few enough dimensions. */
+template <class Function>
+void for_parts_with_a_rank(const at::Tensor& source, const at::Tensor& destination,
+                           const Function& function) {
+  const auto [from, to] = folded(source, destination);
+  if (has_a_rank(from) && has_a_rank(to)) return function(from, to);
+  for (std::int64_t i = 0; i < to.size(0); ++i)
+    for_parts_with_a_rank(from.select(0, i), to.select(0, i), function);
+}
+
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& destination, bool non_blocking) {
   TORCH_CHECK(at::is_expandable_to(source.sizes(), destination.sizes()), "output with shape ",
               destination.sizes(), " doesn't match the broadcast shape of what is copied, ", source.sizes());
   if (destination.numel() == 0) return destination;
   at::assert_no_internal_overlap(destination);
   at::assert_no_partial_overlap(destination, source);
-  if (is_of_others(source))  // CUDA's beside ours: through the host
+  if (!has_a_rank(source) || !has_a_rank(destination))
+    for_parts_with_a_rank(source, destination, [&](const at::Tensor& from, const at::Tensor& to) {
+      copy_from(from, to, non_blocking);
+    });
+  else if (is_of_others(source))  // CUDA's beside ours: through the host
     upload(source.cpu(), destination, false);
   else if (is_of_others(destination))
     destination.copy_(source.cpu());
@@ -164,7 +207,9 @@ void fill_bits(const at::Tensor& self, const at::Tensor& value) {
 
 at::Tensor& fill(at::Tensor& self, const c10::Scalar& value) {
   if (self.numel() == 0) return self;
-  if (has_kernels(self.scalar_type())) {
+  if (!has_a_rank(self)) {
+    for_parts_with_a_rank(self, self, [&](const at::Tensor&, at::Tensor part) { part.fill_(value); });
+  } else if (has_kernels(self.scalar_type())) {
     // Like PyTorch's CPU: a complex number that has an imaginary part is refused.
     const c10::Scalar real = value.isComplex() ? c10::Scalar(value.to<double>()) : value;
     const dlprim::Tensor to = raw(self);

@@ -1,4 +1,7 @@
+#include <ATen/WrapDimUtils.h>
 #include <torch/library.h>
+
+#include <algorithm>
 
 #include "arguments.h"
 #include "aten/kernels.h"
@@ -16,8 +19,29 @@ bool can_move(const at::ITensorListRef& tensors, const at::Tensor& out) {
   return true;
 }
 
+/** Complex numbers of 16 bytes, which move as two of 8. */
+at::Tensor& cat_pairs(const at::ITensorListRef& tensors, std::int64_t dim, at::Tensor& out) {
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& part : tensors) {
+    const bool is_nothing = part.dim() == 1 && part.numel() == 0;  // goes with any shape
+    if (!is_nothing) parts.push_back(at::view_as_real(part.resolve_conj()));
+  }
+  const at::Tensor made =
+      parts.empty() ? at::empty({0}, out.options())
+                    : at::view_as_complex(at::cat(parts, at::maybe_wrap_dim(dim, parts[0].dim() - 1)));
+  at::native::resize_output(out, made.sizes());
+  for (const at::Tensor& part : tensors) at::assert_no_overlap(out, part);
+  return out.copy_(made);
+}
+
 at::Tensor& cat(const at::ITensorListRef& tensors, std::int64_t dim, at::Tensor& out) {
   const bool is_for_dlprim = is_for_kernels(tensors) && is_for_kernels(out);
+  const auto is_pairs = [&](const at::Tensor& t) {
+    return t.scalar_type() == c10::kComplexDouble && t.layout() == c10::kStrided &&
+           t.device() == out.device();
+  };
+  if (is_pairs(out) && std::all_of(tensors.begin(), tensors.end(), is_pairs))
+    return cat_pairs(tensors, dim, out);
   if (!is_for_dlprim && !can_move(tensors, out)) return OnTheCpu<at::_ops::cat_out>::call(tensors, dim, out);
   std::vector<dlprim::Tensor> parts;
   for (const at::Tensor& part : tensors) parts.push_back(bits_of(part));

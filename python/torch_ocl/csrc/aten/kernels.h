@@ -79,6 +79,9 @@ class Kernels {
  public:
   explicit Kernels(torch::Library& library) : library_(library) {}
 
+  /** The operator of aten of that name, "add" or "add.out". */
+  static c10::OperatorHandle operator_of(const std::string& name);
+
   template <class Result, class... Arguments>
   void impl(const char* name, Result (*kernel)(Arguments...)) {
     const c10::OperatorHandle op = operator_of(name);
@@ -96,8 +99,6 @@ class Kernels {
   }
 
  private:
-  static c10::OperatorHandle operator_of(const std::string& name);
-
   torch::Library& library_;
 };
 

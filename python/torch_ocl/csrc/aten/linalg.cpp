@@ -1,5 +1,7 @@
 #include <torch/library.h>
 
+#include <algorithm>
+
 #include "arguments.h"
 #include "aten/kernels.h"
 #include "dlprim/ops/gemm/gemm.h"
@@ -50,6 +52,46 @@ at::Tensor& sum_and_product_into(const at::Tensor& self, const at::Tensor& a, co
   return out;
 }
 
+/** So many products of two int8 numbers float32 sums exactly in any order: they are up to 2^14, and the sum
+ * 2^24. */
+constexpr std::int64_t exact_depth = 1024;
+
+at::Tensor& int8_product_into(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
+  const auto check = [](const char* what, const at::Tensor& t, c10::ScalarType type) {
+    TORCH_CHECK(t.dim() == 2, "_int_mm: expected ", what, " to be of dimension 2 but got ", t.dim());
+    TORCH_CHECK(t.scalar_type() == type, "_int_mm: expected ", what, " of dtype ", type, " but got ",
+                t.scalar_type());
+  };
+  check("self", a, c10::kChar);
+  check("mat2", b, c10::kChar);
+  check("out", out, c10::kInt);
+  TORCH_CHECK(a.size(1) == b.size(0), "_int_mm: self.size(1) needs to match mat2.size(0) but got ", a.size(1),
+              " and ", b.size(0));
+  TORCH_CHECK(out.size(0) == a.size(0) && out.size(1) == b.size(1), "_int_mm: expected out of shape [",
+              a.size(0), ", ", b.size(1), "] but got ", out.sizes());
+  const at::Tensor left = a.to(c10::kFloat), right = b.to(c10::kFloat);
+  const at::Tensor part = at::empty(out.sizes(), left.options());
+  const std::int64_t depth = a.size(1);
+  if (depth == 0) out.zero_();
+  for (std::int64_t start = 0; start < depth && part.numel() > 0; start += exact_depth) {
+    const std::int64_t length = std::min(exact_depth, depth - start);
+    dlprim::gemm(device_under(part).queue(), raw(left.narrow(1, start, length)),
+                 raw(right.narrow(0, start, length)), raw(part));
+    if (start == 0)
+      out.copy_(part);
+    else
+      out.add_(part.to(c10::kInt));
+  }
+  return out;
+}
+
+at::Tensor int8_product(const at::Tensor& a, const at::Tensor& b) {
+  TORCH_CHECK(a.dim() == 2 && b.dim() == 2, "_int_mm: expected two matrices, got shapes ", a.sizes(), " and ",
+              b.sizes());
+  at::Tensor out = at::empty({a.size(0), b.size(1)}, a.options().dtype(c10::kInt));
+  return int8_product_into(a, b, out);
+}
+
 at::Tensor dot(const at::Tensor& a, const at::Tensor& b) {
   TORCH_CHECK(a.dim() == 1 && b.dim() == 1, "1D tensors expected, but got ", a.dim(), "D and ", b.dim(),
               "D tensors");
@@ -77,6 +119,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("bmm.out", &product_into);
   m.impl("addmm.out", &sum_and_product_into);
   m.impl("baddbmm.out", &sum_and_product_into);
+  m.impl("_int_mm", &int8_product);
+  m.impl("_int_mm.out", &int8_product_into);
   m.impl("addmv.out", &addmv);
   m.impl("dot", &dot);
   m.impl("vdot", &dot);

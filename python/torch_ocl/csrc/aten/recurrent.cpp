@@ -4,6 +4,8 @@
 #include <optional>
 #include <tuple>
 
+#include "aten/transforms.h"
+
 /** \file Cells of LSTM and GRU, which PyTorch asks devices other than CPUs for at each step. Each keeps in
  * its workspace, [batch, n * units], what its gradient needs. */
 
@@ -85,6 +87,31 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> gru_cell_
                    by_hidden = at::cat({by_reset, by_update, by_fresh * reset}, 1);
   return {by_input, by_hidden, grad_hy * update, sum_of_rows(by_input, has_bias),
           sum_of_rows(by_hidden, has_bias)};
+}
+
+// The cells are made of differentiable operators, which PyTorch's own derivatives of them are not in forward
+// mode.
+
+std::optional<std::tuple<at::Tensor, at::Tensor, at::Tensor>> lstm_cell_in_forward_mode(
+    const at::Tensor& input_gates, const at::Tensor& hidden_gates, const at::Tensor& cx,
+    const MaybeTensor& input_bias, const MaybeTensor& hidden_bias) {
+  if (!any_has_tangent({input_gates, hidden_gates, cx, input_bias, hidden_bias})) return std::nullopt;
+  return lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias);
+}
+
+std::optional<std::tuple<at::Tensor, at::Tensor>> gru_cell_in_forward_mode(const at::Tensor& input_gates,
+                                                                           const at::Tensor& hidden_gates,
+                                                                           const at::Tensor& hx,
+                                                                           const MaybeTensor& input_bias,
+                                                                           const MaybeTensor& hidden_bias) {
+  if (!any_has_tangent({input_gates, hidden_gates, hx, input_bias, hidden_bias})) return std::nullopt;
+  return gru_cell(input_gates, hidden_gates, hx, input_bias, hidden_bias);
+}
+
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, library) {
+  Derivatives m(library);
+  m.impl("_thnn_fused_lstm_cell", &lstm_cell_in_forward_mode);
+  m.impl("_thnn_fused_gru_cell", &gru_cell_in_forward_mode);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "arguments.h"
+#include "aten/transforms.h"
 #include "dlprim/ops/rnn/network.h"
 #include "runtime/errors.h"
 #include "runtime/generator.h"
@@ -180,6 +181,7 @@ std::optional<RnnNetwork> network_of(RnnCell cell, const at::Tensor& rows, std::
                                      std::int64_t num_layers, double dropout, bool train,
                                      bool bidirectional) {
   if (at::autocast::is_autocast_enabled(c10::DeviceType::PrivateUse1)) return std::nullopt;
+  if (is_transformed(rows) || are_transformed(hx) || are_transformed(params)) return std::nullopt;
   const auto fits = [&](const at::Tensor& t, c10::IntArrayRef shape) {
     return t.defined() && t.device() == rows.device() && t.scalar_type() == rows.scalar_type() &&
            t.sizes() == shape;

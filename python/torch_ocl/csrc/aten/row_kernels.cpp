@@ -276,8 +276,13 @@ class GradientKernel final : public CallingKernel {
   }
 
   /** Zeros for an input that the result does not hang on. */
-  static ocl::TensorList gradients_of(const ocl::Tensor& output, const ocl::TensorList& inputs,
-                                      const ocl::Tensor& g) {
+  ocl::TensorList gradients_of(const ocl::Tensor& output, const ocl::TensorList& inputs,
+                               const ocl::Tensor& g) const {
+    if (options_.by_element && output.dim() == 0 && g.dim() != 0) {
+      ocl::TensorList found = gradients_of(output, inputs, ocl::ones_like(output));
+      for (ocl::Tensor& one : found) one = ocl::mul(one, g);
+      return found;
+    }
     ocl::TensorList found(inputs.size());
     if (output.requires_grad()) found = ocl::autograd::grad({output}, inputs, {g}, std::nullopt, false, true);
     for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -40,9 +40,10 @@ struct ArgumentNames {
 enum class Takes { any, floating };
 /** How a gradient is computed. */
 struct GradientOptions {
-  bool widens = false;  // numbers of 16 bits in float32
-  bool runs = false;    // the operator itself once more, where the gradient needs what is made on the way
-  std::string of;       // the operator, where it is not that of the name without "_backward"
+  bool widens = false;      // numbers of 16 bits in float32
+  bool by_element = false;  // the result may be a sum of which each element has a gradient of its own
+  bool runs = false;        // the operator itself once more, where the gradient needs what is made on the way
+  std::string of;           // the operator, where it is not that of the name without "_backward"
   std::vector<std::string> ignored;  // what the gradient is also given
 };
 

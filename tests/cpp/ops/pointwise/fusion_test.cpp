@@ -151,6 +151,22 @@ TEST(Fusion, KeepsTheOrderOfWritesInPlace) {
   }
 }
 
+TEST(Fusion, KeepsMemoryThatACallInPlaceReads) {
+  const WithFusion on(true);
+  constexpr std::int64_t count = 1 << 20;  // large enough for memory to be given back
+  const std::vector<double> twos(count, 2), sevens(count, 7), sixes(count, 6);
+  for (std::size_t round = 0; round <= meetings_before_fusion; ++round) {
+    const Tensor x = upload_as(DType::float32, twos, {count}), z = fresh({count}), last = fresh({count});
+    {
+      const Tensor y = upload_as(DType::float32, sevens, {count});
+      call("sub", {y, x}, y);
+      call("add", {y, Scalar(1)}, z);
+    }
+    call("mul", {z, x}, last);  // nobody else has y any more
+    EXPECT_EQ(download_values(z), sixes);
+  }
+}
+
 /** Tensors, and what programs of pointwise calls do with them. */
 class RandomPrograms {
  public:
