@@ -384,6 +384,15 @@ def test_calls_that_do_not_fit_are_named(change, message, tmp_path):
         ocl.runtime.load(path)(drawn(1, 3))
 
 
+@pytest.mark.parametrize("change", [lambda inputs: inputs.pop(), lambda inputs: inputs.append(inputs[0])])
+def test_pointwise_calls_have_as_many_inputs_as_their_expression(change, tmp_path):
+    path = tmp_path / "sum.ocl"
+    ocl.export(lambda a, b: a.atan2(b), (drawn(3), drawn(3))).save(path)
+    changed(lambda program: change(program["calls"][0]["arguments"]["inputs"]))(path)
+    with pytest.raises(ValueError, match="call 0, pointwise: .*expected 2 inputs"):
+        ocl.runtime.load(path)(drawn(3), drawn(3))
+
+
 def test_a_newer_format_is_refused(tmp_path):
     path = tmp_path / "net.ocl"
     ocl.export(nn.Linear(3, 2), (drawn(1, 3),)).save(path)
