@@ -145,6 +145,9 @@ class Run:
                     self._values[name] = result
             for name in node.last_uses:
                 self._values.pop(name, None)
+        missing = [name for name in graph.outputs if name not in self._values]
+        if missing:
+            raise ValueError(f"onnx: output {missing[0]!r}: its node gave fewer results than it names")
         return [self._values[name] for name in graph.outputs]
 
     def _evaluate(self, node: Node) -> tuple:

@@ -229,6 +229,14 @@ def test_loops_end(monkeypatch):
         net(ocl.ones(2, 4))
 
 
+def test_results_that_no_node_gives_are_named():
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["a", "b"]) for name in ("p", "q", "r")]
+    parts = numpy_helper.from_array(np.array([1, 3]), "parts")
+    node = helper.make_node("Split", ["x", "parts"], ["p", "q", "r"], axis=1)
+    with pytest.raises(ValueError, match="onnx: output 'r': its node gave fewer results"):
+        ocl.onnx.load(model([node], [parts], outputs=outputs))(ocl.ones(2, 4))
+
+
 def test_errors_for_want_of_memory_name_the_node():
     sizes = numpy_helper.from_array(np.array([2**40, 2**9]), "sizes")
     node = helper.make_node("ConstantOfShape", ["sizes"], ["y"], name="large")
