@@ -82,6 +82,20 @@ void require(bool condition, const Parts&... message) {
   if (!condition) throw E(concat(message...));
 }
 
+/** The result of `work`. An error in its arguments says the text `place()` first. */
+template <class Place, class Work>
+auto at_place(const Place& place, const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const ValueError& e) {
+    throw ValueError(concat(place(), ": ", e.what()));
+  } catch (const TypeError& e) {
+    throw TypeError(concat(place(), ": ", e.what()));
+  } catch (const IndexError& e) {
+    throw IndexError(concat(place(), ": ", e.what()));
+  }
+}
+
 /** Prints one line to stderr, prefixed "tapecl: warning:"; each distinct text once a process. */
 void warn_once(const std::string& message);
 

@@ -133,12 +133,16 @@ void check_symbols(const ExportedProgram& program) {
       }
   for (std::size_t i = 0; i < program.symbols.size(); ++i)
     require(given.count(i), "the symbol ", program.symbols[i].name, " is a size of no input");
-  program.random_formula.bounds(program.symbols);
-  for (const ProgramCall& call : program.calls)
-    for (const VaryingNumber& one : call.varying) {
-      one.formula.numerator.bounds(program.symbols);
-      if (one.formula.denominator) one.formula.denominator->bounds(program.symbols);
-    }
+  at_place([] { return "\"random_advance\""; },
+           [&] { return program.random_formula.bounds(program.symbols); });
+  for (std::size_t i = 0; i < program.calls.size(); ++i)
+    at_place([&] { return concat("call ", i, ", ", program.calls[i].primitive); },
+             [&] {
+               for (const VaryingNumber& one : program.calls[i].varying) {
+                 one.formula.numerator.bounds(program.symbols);
+                 if (one.formula.denominator) one.formula.denominator->bounds(program.symbols);
+               }
+             });
 }
 
 }  // namespace

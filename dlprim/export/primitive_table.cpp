@@ -107,14 +107,8 @@ namespace {
 template <class Parameter>
 decltype(auto) read_parameter(const Argument& argument, ArgumentContext& context) {
   using T = std::decay_t<Parameter>;
-  const auto message = [&](const Error& e) { return concat("argument ", argument.name, ": ", e.what()); };
-  try {
-    return read_argument<T>(argument.value, context);
-  } catch (const TypeError& e) {
-    throw TypeError(message(e));
-  } catch (const ValueError& e) {
-    throw ValueError(message(e));
-  }
+  return at_place([&] { return "argument " + argument.name; },
+                  [&]() -> decltype(auto) { return read_argument<T>(argument.value, context); });
 }
 
 template <class... Parameters, std::size_t... I>
@@ -212,13 +206,7 @@ Primitive::Tensors Primitive::tensors(const std::vector<Argument>& arguments) co
 
 std::shared_ptr<HeldCall> Primitive::call(const std::vector<Argument>& arguments,
                                           ArgumentContext& context) const {
-  try {
-    return make(name, arguments, context);
-  } catch (const TypeError& e) {
-    throw TypeError(concat(name, ": ", e.what()));
-  } catch (const ValueError& e) {
-    throw ValueError(concat(name, ": ", e.what()));
-  }
+  return at_place([&] { return name; }, [&] { return make(name, arguments, context); });
 }
 
 namespace {

@@ -215,14 +215,10 @@ class JsonReader {
  public:
   explicit JsonReader(const ExportedProgram& program) : program_(program), sizes_(greatest_sizes(program)) {}
 
-  std::vector<ProgramTensor> named_tensors(const Json& json) {
-    std::vector<ProgramTensor> tensors;
-    for (const Json& each : json) {
-      begin();
-      const Tensor read = tensor(member(each, "tensor"));
-      tensors.push_back({text(member(each, "name"), "a name"), read, std::move(varying_)});
-    }
-    return tensors;
+  ProgramTensor named_tensor(const Json& json) {
+    begin();
+    const Tensor read = tensor(member(json, "tensor"));
+    return {text(member(json, "name"), "a name"), read, std::move(varying_)};
   }
 
   ProgramCall call(const Json& json) {
@@ -330,14 +326,22 @@ class JsonReader {
   std::size_t place_ = 0;
 };
 
+/** The elements of a list, each read by `read`; an error says which it was: "call 3". */
+template <class Read>
+auto read_each(const Json& list, const char* what, const Read& read) {
+  std::vector<decltype(read(list))> elements;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    elements.push_back(at_place([&] { return concat(what, " ", i); }, [&] { return read(list[i]); }));
+  return elements;
+}
+
 std::vector<ProgramSymbol> read_symbols(const Json& json) {
-  std::vector<ProgramSymbol> symbols;
   require(!json.empty() && json.size() <= most_symbols, "a dynamic program has from 1 to ", most_symbols,
           " symbols");
-  for (const Json& each : json)
-    symbols.push_back({text(member(each, "name"), "a symbol's name"), whole(member(each, "min"), "bounds"),
-                       whole(member(each, "max"), "bounds")});
-  return symbols;
+  return read_each(json, "symbol", [](const Json& each) -> ProgramSymbol {
+    return {text(member(each, "name"), "a symbol's name"), whole(member(each, "min"), "bounds"),
+            whole(member(each, "max"), "bounds")};
+  });
 }
 
 Kind kind_named(const std::string& name) {
@@ -363,9 +367,10 @@ std::shared_ptr<const std::vector<Byte>> contents_of(const io::SafetensorsFile& 
 Json parsed(const std::string& text) {
   try {
     return Json::parse(text);
-  } catch (const Json::exception& error) {
-    throw ValueError(
-        concat("the program is not JSON: ", error.id == 101 ? "syntax" : "a number is out of range"));
+  } catch (const Json::parse_error& error) {
+    throw ValueError(concat("the program is not JSON at byte ", error.byte, " of its text"));
+  } catch (const Json::exception&) {
+    throw ValueError("the program holds a number out of range");
   }
 }
 
@@ -387,19 +392,17 @@ ProgramBuffer read_buffer(const Json& json, const io::SafetensorsFile& file, Dev
 }
 
 std::vector<ProgramBinary> read_binaries(const io::SafetensorsFile& file) {
-  std::vector<ProgramBinary> binaries;
   const auto found = file.metadata().find(binaries_key);
-  if (found == file.metadata().end()) return binaries;
+  if (found == file.metadata().end()) return {};
   const Json json = parsed(found->second);
   require(json.is_array(), "\"", binaries_key, "\" must be a list");
-  for (const Json& each : json) {
+  return read_each(json, "binary", [&](const Json& each) -> ProgramBinary {
     const auto of = [&](const char* key) { return text(member(each, key), key); };
     const io::SafetensorsEntry& entry = entry_named(file, of("tensor"));
     require(entry.dtype == bytes_dtype, "the binary ", entry.name, " must have the dtype ", bytes_dtype);
-    binaries.push_back({of("key"), of("label"), of("device"), of("driver"), of("variants"),
-                        contents_of<unsigned char>(file, entry)});
-  }
-  return binaries;
+    return {of("key"),    of("label"),    of("device"),
+            of("driver"), of("variants"), contents_of<unsigned char>(file, entry)};
+  });
 }
 
 ExportedProgram read_program(const io::SafetensorsFile& file, Device& device) {
@@ -412,12 +415,13 @@ ExportedProgram read_program(const io::SafetensorsFile& file, Device& device) {
           dynamic_version);
   const Json json = parsed(found->second);
   ExportedProgram program;
-  for (const Json& buffer : list_member(json, "buffers"))
-    program.buffers.push_back(read_buffer(buffer, file, device));
+  program.buffers = read_each(list_member(json, "buffers"), "buffer",
+                              [&](const Json& each) { return read_buffer(each, file, device); });
   if (is_dynamic) program.symbols = read_symbols(list_member(json, "symbols"));
   JsonReader reader(program);
-  program.inputs = reader.named_tensors(list_member(json, "inputs"));
-  program.outputs = reader.named_tensors(list_member(json, "outputs"));
+  const auto named = [&](const Json& each) { return reader.named_tensor(each); };
+  program.inputs = read_each(list_member(json, "inputs"), "input", named);
+  program.outputs = read_each(list_member(json, "outputs"), "output", named);
   const Json& advance = member(json, "random_advance");
   if (is_dynamic) {
     program.random_formula = reader.formula(advance, "\"random_advance\"");
@@ -426,7 +430,8 @@ ExportedProgram read_program(const io::SafetensorsFile& file, Device& device) {
   } else {
     program.random_advance = natural(advance, "\"random_advance\"");
   }
-  for (const Json& call : list_member(json, "calls")) program.calls.push_back(reader.call(call));
+  program.calls =
+      read_each(list_member(json, "calls"), "call", [&](const Json& each) { return reader.call(each); });
   program.binaries = read_binaries(file);
   check_program(program);
   return program;
@@ -468,6 +473,8 @@ ExportedProgram load_program(const std::filesystem::path& path, Device& device) 
   } catch (const MissingPrimitiveError& error) {
     throw MissingPrimitiveError(concat(path.string(), ": ", error.what()));
   } catch (const TypeError& error) {
+    throw FileError(concat(path.string(), ": ", error.what()));
+  } catch (const IndexError& error) {
     throw FileError(concat(path.string(), ": ", error.what()));
   }
 }

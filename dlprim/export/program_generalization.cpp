@@ -323,11 +323,13 @@ class Generalizing {
   std::vector<VaryingNumber> formulas_of_call(std::size_t i) {
     std::vector<std::vector<SeenNumber>> seen(samples_.size());
     for (std::size_t s = 0; s < samples_.size(); ++s) see(samples_[s].program.calls[i].arguments, seen[s]);
-    std::vector<VaryingNumber> varying = formulas(seen, [&](std::size_t place) {
-      const ExportedProgram& program = samples_.front().program;
+    const ExportedProgram& program = samples_.front().program;
+    const auto name = [&](std::size_t place) {
       return concat(name_of_call(program, i), ": argument ",
                     name_of_place(program.calls[i].arguments, place, ""));
-    });
+    };
+    std::vector<VaryingNumber> varying =
+        at_place([&] { return name_of_call(program, i); }, [&] { return formulas(seen, name); });
     const auto is_draw = [](const SeenNumber& n) { return n.kind == SeenNumber::Kind::offset_of_random; };
     if (std::any_of(seen.front().begin(), seen.front().end(), is_draw)) note_draw(i);
     return varying;
@@ -363,10 +365,8 @@ class Generalizing {
   /** Offsets of random numbers are the first one's and what draws since then have taken. */
   std::optional<SizeFormula> formula_of_offset(const FormulaSearch::Values& offsets) {
     if (draws_.empty()) {
-      draws_ = offsets;
-      draws_formula_ = offsets.front();
-      first_draws_ = offsets;
-      return draws_formula_;
+      draws_ = first_draws_ = offsets;
+      return SizeFormula(offsets.front());
     }
     FormulaSearch::Values taken;
     for (std::size_t s = 0; s < offsets.size(); ++s) {
@@ -377,8 +377,8 @@ class Generalizing {
     const auto formula = formula_of_draw(taken);
     if (!formula) return std::nullopt;
     draws_ = offsets;
-    draws_formula_ = draws_formula_ + *formula;
-    return draws_formula_;
+    taken_formula_ = taken_formula_ + *formula;
+    return SizeFormula(first_draws_.front()) + taken_formula_;
   }
 
   SizeFormula formula_of_advance() {
@@ -393,7 +393,7 @@ class Generalizing {
       fault_ = "the count of random numbers depends on the sizes, and no formula was found for it";
       return 0;
     }
-    return draws_formula_ + *formula + SizeFormula(-first_draws_.front());
+    return taken_formula_ + *formula;
   }
 
   /** The greatest sizes, and buffers that hold what these need. */
@@ -446,8 +446,8 @@ class Generalizing {
   FormulaSearch search_;
   std::string fault_;
   FormulaSearch::Values draws_,
-      first_draws_;  // the offset of the latest draw of each sample, and of the first
-  SizeFormula draws_formula_;
+      first_draws_;            // the offset of the latest draw of each sample, and of the first
+  SizeFormula taken_formula_;  // what draws have taken since the first
   std::vector<FormulaSearch::Values> drawn_;  // numbers of elements of the latest draw's tensors
 };
 

@@ -99,10 +99,13 @@ ProgramRunner::Prepared& ProgramRunner::prepare() {
   const bool is_first = prepared_.empty();
   for (std::size_t i = 0; i < calls.size(); ++i) {
     bool is_random = false;
-    prepared.calls.push_back(make_call(calls[i], [&](PhiloxState state) {
-      is_random = true;
-      return state;
-    }));
+    const auto make = [&] {
+      return make_call(calls[i], [&](PhiloxState state) {
+        is_random = true;
+        return state;
+      });
+    };
+    prepared.calls.push_back(at_place([i] { return concat("call ", i); }, make));
     if (is_random && is_first) random_calls_.push_back(i);
     if (is_random) prepared.program_calls.push_back(calls[i]);
   }
@@ -166,7 +169,9 @@ PhiloxState ProgramRunner::of_this_run(PhiloxState first) const {
 
 void ProgramRunner::run_calls(const Prepared& prepared) {
   const ConstantForms::Use use(constants_);
-  for (const std::shared_ptr<HeldCall>& call : prepared.calls) call->run(device_.queue());
+  for (std::size_t i = 0; i < prepared.calls.size(); ++i)
+    at_place([&] { return concat("call ", i, ", ", program_.calls[i].primitive); },
+             [&] { prepared.calls[i]->run(device_.queue()); });
 }
 
 void ProgramRunner::keep_commands(Prepared& prepared) {

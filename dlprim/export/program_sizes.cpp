@@ -40,8 +40,12 @@ ExportedProgram program_of_sizes(const ExportedProgram& program, const std::vect
   ExportedProgram result = program;
   result.symbols.clear();
   for (std::vector<ProgramTensor>* list : {&result.inputs, &result.outputs})
-    for (ProgramTensor& each : *list) apply_sizes(each.tensor, each.varying, sizes);
-  for (ProgramCall& call : result.calls) apply_sizes(call.arguments, call.varying, sizes);
+    for (ProgramTensor& each : *list)
+      at_place([&] { return concat(list == &result.inputs ? "input " : "output ", each.name); },
+               [&] { apply_sizes(each.tensor, each.varying, sizes); });
+  for (std::size_t i = 0; i < result.calls.size(); ++i)
+    at_place([&] { return concat("call ", i, ", ", result.calls[i].primitive); },
+             [&] { apply_sizes(result.calls[i].arguments, result.calls[i].varying, sizes); });
   result.random_advance = static_cast<std::uint64_t>(program.random_formula.value(sizes));
   return result;
 }

@@ -33,6 +33,10 @@ std::size_t element_bytes(const std::string& dtype) {
   return found == sizes.end() ? 0 : found->second;
 }
 
+std::string tensor_text(const std::string& name) {
+  return concat("tensor \"", name, "\"");
+}
+
 /** Bytes of a tensor. Throws ValueError without the file's or tensor's name, which the caller adds. */
 std::size_t tensor_bytes(const SafetensorsEntry& entry) {
   std::uint64_t bytes = element_bytes(entry.dtype);
@@ -135,10 +139,10 @@ void check_ranges(std::vector<SafetensorsEntry>& entries, std::size_t data_bytes
   });
   std::size_t position = 0;
   for (const auto& entry : entries) {
-    require(entry.begin == position && entry.end >= entry.begin, "tensor \"", entry.name,
-            "\": its bytes do not start where the tensor before ends");
-    const auto bytes = tensor_bytes(entry);
-    require(bytes == entry.end - entry.begin, "tensor \"", entry.name, "\": its dtype and shape need ", bytes,
+    require(entry.begin == position && entry.end >= entry.begin, tensor_text(entry.name),
+            ": its bytes do not start where the tensor before ends");
+    const auto bytes = at_place([&] { return tensor_text(entry.name); }, [&] { return tensor_bytes(entry); });
+    require(bytes == entry.end - entry.begin, tensor_text(entry.name), ": its dtype and shape need ", bytes,
             " bytes, its range has ", entry.end - entry.begin);
     position = entry.end;
   }
@@ -170,14 +174,13 @@ std::vector<SafetensorsEntry> with_ranges(std::vector<SafetensorsEntry> entries)
   for (auto& entry : entries) {
     require(entry.name != metadata_key && names.insert(entry.name).second, "safetensors: the name \"",
             entry.name, "\" is reserved or occurs twice");
-    try {
-      const auto bytes = tensor_bytes(entry);
-      require(bytes <= max_bytes - position, "the tensors overflow");
-      entry.begin = position;
-      entry.end = position += bytes;
-    } catch (const ValueError& error) {
-      throw ValueError(concat("safetensors: tensor \"", entry.name, "\": ", error.what()));
-    }
+    at_place([&] { return "safetensors: " + tensor_text(entry.name); },
+             [&] {
+               const auto bytes = tensor_bytes(entry);
+               require(bytes <= max_bytes - position, "the tensors overflow");
+               entry.begin = position;
+               entry.end = position += bytes;
+             });
   }
   return entries;
 }
@@ -225,7 +228,8 @@ SafetensorsFile::SafetensorsFile(const fs::path& path) : file_(path) {
       if (name == metadata_key)
         metadata_ = to_metadata(tensors.at(name));
       else
-        entries_.push_back(to_entry(name, tensors.at(name)));
+        entries_.push_back(
+            at_place([&] { return tensor_text(name); }, [&] { return to_entry(name, tensors.at(name)); }));
     }
     check_ranges(entries_, data_bytes_);
   } catch (const ValueError& error) {

@@ -223,6 +223,20 @@ inline ocl::Shape shape_of(const py::args& sizes) {
 ocl::Tensor tensor_of(const py::object& data, const std::optional<ocl::DType>& dtype,
                       const std::optional<ocl::Device>& device, bool non_blocking = false);
 
+/** The tensor that an object is; TypeError for any other object. */
+inline ocl::Tensor tensor_of(py::handle object) {
+  dlprim::require<ocl::TypeError>(py::isinstance<ocl::Tensor>(object), "expected tensors, got ",
+                                  Py_TYPE(object.ptr())->tp_name);
+  return object.cast<ocl::Tensor>();
+}
+
+/** Those of an iterable. */
+inline ocl::TensorList tensors_of(py::handle objects) {
+  ocl::TensorList tensors;
+  for (const py::handle object : py::iter(objects)) tensors.push_back(tensor_of(object));
+  return tensors;
+}
+
 /** The array of an operator's operand, as a tensor on the device of the other one. */
 inline ocl::Tensor tensor_beside(const ocl::Tensor& tensor, const py::array& array) {
   return tensor_of(array, std::nullopt, tensor.device());

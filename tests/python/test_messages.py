@@ -38,6 +38,13 @@ CASES = [
                                                  "ints, not tuple of 3"),
     (lambda: nn.Linear(10**20, 1), f"Linear.__init__(): argument 'in_features' is out of range: {10**20}"),
     (lambda: ocl.zeros(X), "expected sizes as ints, got Tensor"),
+    (lambda: ocl.einsum("ij->i", None), "expected tensors, got NoneType"),
+    (lambda: ocl.einsum("i,j->i", [X, 3]), "expected tensors, got int"),
+    (lambda: ocl.meshgrid(X, None), "expected tensors, got NoneType"),
+    (lambda: ocl.block_diag(X, "a"), "expected tensors, got str"),
+    (lambda: ocl.cartesian_prod(X, None), "expected tensors, got NoneType"),
+    (lambda: nn.utils.clip_grad_norm_([X, None], 1.0), "expected tensors, got NoneType"),
+    (lambda: nn.LSTM(2, 2)(None), "expected tensors, got NoneType"),
     (lambda: ocl.zeros(2, device=[X]), "zeros(): argument 'device' must be device, str or int, not list"),
 ]  # fmt: skip
 

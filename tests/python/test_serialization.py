@@ -340,6 +340,15 @@ def test_a_damaged_file_is_named(path, content):
         ocl.load(path)
 
 
+@pytest.mark.parametrize(
+    "what", ["unknown dtype", "negative size", "shape overflows", "shape and range differ"]
+)
+def test_a_damaged_tensor_is_named(path, what):
+    path.write_bytes(DAMAGED[what])
+    with pytest.raises(OSError, match='tensor "x": '):
+        ocl.load(path)
+
+
 DAMAGED_STRUCTURES = {
     "no JSON": "{",
     "nothing": "[]",

@@ -291,6 +291,11 @@ void pointwise(Queue& queue, const PointwiseExpression& expression, DType comput
                const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
                const std::vector<Tensor>& outputs) {
   ENTER(pointwise, queue, expression, compute, inputs, parameters, outputs);
+  require(inputs.size() == expression.variables.size() && parameters.size() == expression.parameters.size() &&
+              outputs.size() == expression.outputs.size(),
+          expression.name, ": expected ", expression.variables.size(), " inputs, ",
+          expression.parameters.size(), " parameters and ", expression.outputs.size(), " outputs, got ",
+          inputs.size(), ", ", parameters.size(), " and ", outputs.size());
   const int exponent = exponent_of(expression);
   const auto* const number =
       exponent < 0 ? nullptr : std::get_if<Scalar>(&inputs[static_cast<std::size_t>(exponent)]);

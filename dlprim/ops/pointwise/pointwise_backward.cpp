@@ -40,6 +40,9 @@ void pointwise_backward(Queue& queue, const PointwiseOp& op, const Tensor& dy,
                         const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
                         const Tensor& y, const std::vector<Tensor>& gradients) {
   ENTER(pointwise_backward, queue, op, dy, inputs, parameters, y, gradients);
+  const auto count = static_cast<std::size_t>(op.inputs);
+  require(inputs.size() == count && gradients.size() == count, op.name, ": expected ", count,
+          " inputs and gradients, got ", inputs.size(), " and ", gradients.size());
   const std::optional<GradientCall> computed = computed_gradients(op, dy, inputs, y, gradients);
   for (std::size_t i = 0; i < gradients.size(); ++i)
     if (gradients[i].defined() && passes_gradient(op, i)) copy(queue, dy, gradients[i]);

@@ -63,7 +63,7 @@ py::tuple forward(const RNNBase& self, const py::object& input, const Hx& hx) {
     }
     return py::make_tuple(input.attr("_with_data")(result.output.data), as_python(result.h_n, result.c_n));
   }
-  const auto x = input.cast<Tensor>();
+  const Tensor x = tensor_of(input);
   RnnResult result;
   {
     const PythonUnlocked unlocked;

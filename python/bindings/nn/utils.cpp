@@ -3,11 +3,8 @@
 namespace {
 
 /** One tensor, or any iterable of tensors. */
-ocl::TensorList tensors_of(const py::object& tensors) {
-  if (py::isinstance<Tensor>(tensors)) return {tensors.cast<Tensor>()};
-  ocl::TensorList all;
-  for (const py::handle t : tensors) all.push_back(t.cast<Tensor>());
-  return all;
+ocl::TensorList one_or_several(const py::object& tensors) {
+  return py::isinstance<Tensor>(tensors) ? ocl::TensorList{tensors.cast<Tensor>()} : tensors_of(tensors);
 }
 
 }  // namespace
@@ -17,21 +14,21 @@ void bind_utils(py::module_& parent) {
   m.def(
       "get_total_norm",
       [](const py::object& tensors, double norm_type, bool error_if_nonfinite) {
-        return utils::get_total_norm(tensors_of(tensors), norm_type, error_if_nonfinite);
+        return utils::get_total_norm(one_or_several(tensors), norm_type, error_if_nonfinite);
       },
       py::arg("tensors"), py::arg("norm_type") = 2.0, py::arg("error_if_nonfinite") = false,
       "The norm of all elements of all tensors together.");
   m.def(
       "clip_grads_with_norm_",
       [](const py::object& parameters, double max_norm, const Tensor& total_norm) {
-        utils::clip_grads_with_norm_(tensors_of(parameters), max_norm, total_norm);
+        utils::clip_grads_with_norm_(one_or_several(parameters), max_norm, total_norm);
       },
       py::arg("parameters"), py::arg("max_norm"), py::arg("total_norm"),
       "Multiplies the gradients by min(1, max_norm / (total_norm + 1e-6)).");
   m.def(
       "clip_grad_norm_",
       [](const py::object& parameters, double max_norm, double norm_type, bool error_if_nonfinite) -> Tensor {
-        return utils::clip_grad_norm_(tensors_of(parameters), max_norm, norm_type, error_if_nonfinite);
+        return utils::clip_grad_norm_(one_or_several(parameters), max_norm, norm_type, error_if_nonfinite);
       },
       py::arg("parameters"), py::arg("max_norm"), py::arg("norm_type") = 2.0,
       py::arg("error_if_nonfinite") = false,
@@ -40,7 +37,7 @@ void bind_utils(py::module_& parent) {
   m.def(
       "clip_grad_value_",
       [](const py::object& parameters, double clip_value) {
-        utils::clip_grad_value_(tensors_of(parameters), clip_value);
+        utils::clip_grad_value_(one_or_several(parameters), clip_value);
       },
       py::arg("parameters"), py::arg("clip_value"),
       "Holds every element of the gradients between -clip_value and clip_value.");

@@ -83,8 +83,9 @@ inline ocl::Shape shape_of(const py::args& sizes, const std::optional<ocl::Shape
 
 /** Tensors given one by one, or as a list alone. */
 inline ocl::TensorList listed_or_one_by_one(const py::args& tensors) {
-  const bool listed = tensors.size() == 1 && !py::isinstance<ocl::Tensor>(tensors[0]);
-  return listed ? tensors[0].cast<ocl::TensorList>() : tensors.cast<ocl::TensorList>();
+  const bool listed = tensors.size() == 1 && !py::isinstance<ocl::Tensor>(tensors[0]) &&
+                      py::isinstance<py::iterable>(tensors[0]);
+  return listed ? tensors_of(tensors[0]) : tensors_of(tensors);
 }
 
 /** The class Generator, which rows name. */

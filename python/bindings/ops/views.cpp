@@ -157,7 +157,7 @@ void bind_views(const OperatorBinder& bind) {
     bind.module().def(
         name,
         [function](const py::args& tensors) {
-          const auto given = tensors.cast<ocl::TensorList>();
+          const ocl::TensorList given = tensors_of(tensors);
           const PythonUnlocked without_lock;
           return function(given);
         },

@@ -1,6 +1,29 @@
-"""The error of loading beyond Python's own."""
+"""The errors of loading beyond Python's own, and how a node's errors say which it is."""
 
+import ocl
 from ocl import imported
+
+# Python and NumPy raise these where a message of a file does not hold what an operator expects.
+READING_ERRORS = (
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    AssertionError,
+    NotImplementedError,
+    RecursionError,
+)
+MEMORY_ERRORS = (MemoryError, ocl.OutOfMemoryError)
+
+
+def at_node(node: str, error: Exception) -> Exception:
+    """The error to raise in the place of one that a node met: it names the node, the innermost of several."""
+    if str(error).startswith("onnx: "):
+        return error
+    # Not the error's own type: NumPy's takes other arguments.
+    kind = next((each for each in MEMORY_ERRORS if isinstance(error, each)), ValueError)
+    return kind(f"onnx: {node}: {str(error) or type(error).__name__}")
 
 
 class UnsupportedError(imported.UnsupportedError):

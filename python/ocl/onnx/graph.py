@@ -8,6 +8,7 @@ from onnx.reference.ops import load_op
 import ocl
 from ocl.imported import last_uses
 from ocl.onnx.call import Call
+from ocl.onnx.errors import MEMORY_ERRORS, READING_ERRORS, at_node
 from ocl.onnx.table import Operator
 from ocl.onnx.values import HOST_ELEMENTS, read, upload
 
@@ -18,7 +19,7 @@ class Node:
     def __init__(self, proto: onnx.NodeProto, row: Operator, version: int, opsets: dict, graphs):
         self.op_type = proto.op_type
         self.domain = proto.domain
-        self.name = proto.name or (proto.output[0] if proto.output else proto.op_type)
+        self.description = describe(proto)
         self.inputs = list(proto.input)
         self.outputs = list(proto.output)
         self.row = row
@@ -45,12 +46,20 @@ class Node:
             return None
         if not all(each is None or isinstance(each, np.ndarray) for each in inputs):
             return None
-        with np.errstate(all="ignore"):
-            results = self._reference.run(*inputs)
+        try:
+            with np.errstate(all="ignore"):
+                results = self._reference.run(*inputs)
+        except MEMORY_ERRORS:
+            raise
+        except Exception as error:  # the package has errors of its own beside Python's
+            raise ValueError(error) from error
         return tuple(np.asarray(each) for each in results)
 
-    def describe(self) -> str:
-        return f"node {self.name!r} ({self.domain + '::' if self.domain else ''}{self.op_type})"
+
+def describe(node: onnx.NodeProto) -> str:
+    """Its name, or that of its first result, and its operator."""
+    name = node.name or next((each for each in node.output if each), node.op_type)
+    return f"node {name!r} ({node.domain + '::' if node.domain else ''}{node.op_type})"
 
 
 def attribute_value(proto: onnx.AttributeProto):
@@ -126,15 +135,19 @@ class Run:
         for node in graph.nodes:
             try:
                 results = self._evaluate(node)
-            except (ValueError, TypeError, IndexError, KeyError) as error:
-                if str(error).startswith("onnx: "):
+            except (*READING_ERRORS, *MEMORY_ERRORS) as error:
+                named = at_node(node.description, error)
+                if named is error:
                     raise
-                raise ValueError(f"onnx: {node.describe()}: {error}") from error
+                raise named from error
             for name, result in zip(node.outputs, results, strict=False):
                 if name:
                     self._values[name] = result
             for name in node.last_uses:
                 self._values.pop(name, None)
+        missing = [name for name in graph.outputs if name not in self._values]
+        if missing:
+            raise ValueError(f"onnx: output {missing[0]!r}: its node gave fewer results than it names")
         return [self._values[name] for name in graph.outputs]
 
     def _evaluate(self, node: Node) -> tuple:

@@ -1,29 +1,38 @@
 """From a file to a `GraphModule`: checks, what is missing, constants, folding."""
 
+import math
 import os
 
 import numpy as np
 import onnx
 from onnx import inliner, numpy_helper
 
-from ocl.onnx.errors import UnsupportedError
-from ocl.onnx.graph import Graph, Node, attribute_value, is_small
+from ocl.onnx.errors import READING_ERRORS, UnsupportedError, at_node
+from ocl.onnx.faults import check_functions, fault, nodes_of
+from ocl.onnx.graph import Graph, Node, attribute_value, describe, is_small
 from ocl.onnx.module import GraphModule
 from ocl.onnx.table import table
 from ocl.onnx.values import upload
 
 OLDEST_OPSET = 7
 
+# Tensors have no numbers of 4 bits. Weights that are only dequantised are held in 8 bits.
+_WIDENED = {"int4": np.int8, "uint4": np.uint8}
+
 # Their results may be much larger than their inputs: a small file must not fill the memory when it is loaded.
 _GROWING = {"Expand", "Tile", "Range", "Pad", "Resize", "Upsample", "OneHot", "EyeLike"}
+# Their results have at most as many elements as the product of their inputs' numbers says.
+_MULTIPLYING = {"MatMul", "MatMulInteger", "Gemm", "Einsum", "Gather", "GatherND"}
+# All results that are computed when loading may have so many elements, and 16 for each of an initializer.
+_ROOM = 1 << 22
 
 
 def load(path_or_model, device=None) -> GraphModule:
     """The model of an ONNX file (or an ``onnx.ModelProto``) as a module in eval mode, on ``device``.
 
     Weights in files beside the model are read from the model's folder, and from nowhere else. Raises
-    ValueError where the model is malformed (with the checker's message), and OSError where the file cannot be
-    read. `UnsupportedError` (a ValueError) names all operators that are missing, before anything runs.
+    ValueError that names the byte or the part where the model is malformed, and OSError where the file cannot
+    be read. `UnsupportedError` (a ValueError) names all operators that are missing, before anything runs.
     """
     model, opsets = read_model(path_or_model)
     missing = missing_operators(model.graph, opsets)
@@ -39,7 +48,11 @@ def read_model(path_or_model) -> tuple[onnx.ModelProto, dict[str, int]]:
     if "" in opsets and opsets[""] < OLDEST_OPSET:
         raise ValueError(f"onnx: opset {opsets['']} given, {OLDEST_OPSET} or later expected")
     if model.functions:
-        model = inliner.inline_local_functions(model)
+        check_functions(model)
+        try:
+            model = inliner.inline_local_functions(model)
+        except Exception as error:  # assertions of C++, and of protobuf
+            raise ValueError(f"onnx: the functions of the model do not fit their nodes: {error}") from error
         opsets |= {_domain(each.domain): each.version for each in model.opset_import}
     return model, opsets
 
@@ -58,12 +71,10 @@ def _read(path_or_model) -> onnx.ModelProto:
     try:
         onnx.checker.check_model(source)
         return onnx.load(source) if model is None else model
-    except onnx.checker.ValidationError as error:
-        raise ValueError(f"onnx: {where} is malformed: {error}") from error
     except Exception as error:  # protobuf's parser has errors of its own, which differ by its version
         if isinstance(error, (OSError, MemoryError)):
             raise
-        raise ValueError(f"onnx: {where} is no ONNX model: {error}") from error
+        raise ValueError(f"onnx: {where} {fault(source, error)}") from error
 
 
 def _domain(domain: str) -> str:
@@ -80,15 +91,6 @@ def _version(node: onnx.NodeProto, opsets: dict) -> int:
         return opset
 
 
-def nodes_of(graph: onnx.GraphProto):
-    """All nodes, those of inner graphs too."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                yield from nodes_of(attribute.g)
-
-
 def missing_operators(graph: onnx.GraphProto, opsets: dict) -> list[tuple[str, str, int, str, str]]:
     """The operators that are not supported, as `UnsupportedError` lists them."""
     missing = {}
@@ -98,7 +100,10 @@ def missing_operators(graph: onnx.GraphProto, opsets: dict) -> list[tuple[str, s
         reason = ""
         if row is not None and version <= row.until:
             attributes = {each.name: each for each in node.attribute}
-            reason = row.refuses and row.refuses(_Attributes(attributes), version)
+            try:
+                reason = row.refuses and row.refuses(_Attributes(attributes), version)
+            except READING_ERRORS as error:
+                raise at_node(describe(node), error) from error
             if not reason:
                 continue
         name = node.name or next(iter(node.output), "unnamed")
@@ -126,8 +131,10 @@ class _Builder:
         self.device = device
         self.constants: dict[str, np.ndarray] = {}  # all that is known when loading
         self.initializers: set[str] = set()
+        self._room = 0  # elements that may still be folded
 
     def module(self, proto: onnx.GraphProto) -> GraphModule:
+        self._room = _ROOM + 16 * sum(math.prod(each.dims) for each in proto.initializer)
         graph = self.graph(proto)
         uses = _Uses(graph)
         parameters, buffers, constants = {}, {}, {}
@@ -136,14 +143,20 @@ class _Builder:
             if array is None:
                 continue
             if name in self.initializers and self._trains(name, array, uses):
-                parameters[name] = upload(array, self.device)
+                parameters[name] = self._upload(name, array)
                 continue
             if name in uses.on_device or (name in self.initializers and not is_small(array)):
-                buffers[name] = (upload(array, self.device), name in self.initializers)
+                buffers[name] = (self._upload(name, array), name in self.initializers)
             constants[name] = array
         for name in uses.statistics & {*buffers}:
             del constants[name]  # they move
         return GraphModule(graph, parameters, buffers, constants)
+
+    def _upload(self, name: str, array: np.ndarray):
+        try:
+            return upload(array, self.device)
+        except READING_ERRORS as error:
+            raise ValueError(f"onnx: initializer {name!r}: {error}") from error
 
     def _trains(self, name: str, array: np.ndarray, uses: "_Uses") -> bool:
         floating = array.dtype.name in ("float16", "bfloat16", "float32", "float64")
@@ -151,8 +164,12 @@ class _Builder:
 
     def graph(self, proto: onnx.GraphProto) -> Graph:
         own = []
+        dequantized = _dequantized(proto)
         for each in proto.initializer:
-            self.constants[each.name] = numpy_helper.to_array(each)
+            array = _array(each)
+            if each.name in dequantized:
+                array = array.astype(_WIDENED.get(array.dtype.name, array.dtype), copy=False)
+            self.constants[each.name] = array
             self.initializers.add(each.name)
             own.append(each.name)
         nodes = []
@@ -171,8 +188,7 @@ class _Builder:
                 own.append(each.output[0])
                 continue
             domain = _domain(each.domain)
-            row = table()[domain, each.op_type]
-            node = Node(each, row, _version(each, self.opsets), self.opsets, self.graph)
+            node = self._node(each, domain)
             node.domain = domain
             folded = self._folded(node)
             if folded is None:
@@ -184,10 +200,22 @@ class _Builder:
         inputs = [each.name for each in proto.input if each.name not in own]
         return Graph(inputs, [each.name for each in proto.output], nodes, own)
 
+    def _node(self, proto: onnx.NodeProto, domain: str) -> Node:
+        """A node with its attributes read; ValueError that names it where they cannot be."""
+        try:
+            return Node(
+                proto, table()[domain, proto.op_type], _version(proto, self.opsets), self.opsets, self.graph
+            )
+        except READING_ERRORS as error:
+            raise at_node(describe(proto), error) from error
+
     def _folded(self, node: Node) -> tuple | None:
         """The results of a node whose inputs are constants that do not train."""
         if node.op_type == "Constant":
-            return (node.row.function(node.attributes),)
+            try:
+                return (node.row.function(node.attributes),)
+            except READING_ERRORS as error:
+                raise at_node(node.description, error) from error
         inputs = [self.constants.get(name) if name else None for name in node.inputs]
         if node.op_type in _GROWING or any(
             name and each is None for name, each in zip(node.inputs, inputs, strict=True)
@@ -196,10 +224,40 @@ class _Builder:
         for name, each in zip(node.inputs, inputs, strict=True):
             if name in self.initializers and each.dtype.kind == "f" and each.ndim > 0:
                 return None
+        if _most_elements(node, inputs) > self._room:
+            return None
         try:
-            return node.evaluate_on_host(inputs)
+            results = node.evaluate_on_host(inputs)
         except Exception:  # the node says what is wrong when it runs
             return None
+        self._room -= sum(each.size for each in results or ())
+        return results
+
+
+def _most_elements(node: Node, inputs: list) -> int:
+    """The elements that a result has at most, as far as that follows from the sizes of the inputs."""
+    arrays = [each for each in inputs if isinstance(each, np.ndarray)]
+    if node.op_type in _MULTIPLYING:
+        return math.prod(max(each.size, 1) for each in arrays)
+    try:
+        return math.prod(np.broadcast_shapes(*(each.shape for each in arrays)))
+    except ValueError:  # of an operator that does not broadcast
+        return sum(each.size for each in arrays)
+
+
+def _dequantized(graph: onnx.GraphProto) -> set[str]:
+    """The names that DequantizeLinear alone reads."""
+    names: dict[bool, set[str]] = {True: set(), False: {each.name for each in graph.output}}
+    for node in nodes_of(graph):
+        names[node.op_type == "DequantizeLinear"].update(node.input)
+    return names[True] - names[False]
+
+
+def _array(proto: onnx.TensorProto) -> np.ndarray:
+    try:
+        return numpy_helper.to_array(proto)
+    except READING_ERRORS as error:
+        raise ValueError(f"onnx: initializer {proto.name!r}: {error}") from error
 
 
 class _Uses:

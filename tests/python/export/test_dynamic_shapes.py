@@ -538,6 +538,37 @@ def test_damaged_dynamic_files_say_where(name, tmp_path):
     assert str(path) in str(caught.value)
 
 
+def test_formulas_that_overflow_say_where(tmp_path):
+    path = tmp_path / "net.ocl"
+    small_file(path)
+    put(shape_of_first_call, 0, "batch * 9223372036854775807")(path)
+    with pytest.raises(OSError, match=r"call 0(, \w+)?: a size overflows"):
+        ocl.runtime.load(path)
+
+
+def test_the_least_offset_of_random_numbers(tmp_path):
+    """Beside attention without dropout stand a seed and an offset, which passes go through."""
+    net = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    path = tmp_path / "net.ocl"
+    shapes = ({0: Dim("batch", max=4), 1: Dim("length", min=2, max=9)},)
+    ocl.export(net, (drawn(2, 5, 8),), dynamic_shapes=shapes).save(path)
+
+    def least(program):
+        states = [
+            call["arguments"]["settings"]["dropout"]
+            for call in program["calls"]
+            if call["primitive"] == "attention_forward"
+        ]
+        for state in states:
+            state["offset"] = -(1 << 63)
+        assert states
+
+    changed(least)(path)
+    program = ocl._C._export.load_program(path, ocl.get_default_device()).optimized()
+    x = drawn(3, 7, 8)
+    assert_same_bits(ocl.runtime.prepare(program)(x), ocl.runtime.load(path)(x))
+
+
 def sizes_for(shape, symbols, random):
     return [
         int(random.integers(symbols[n][0], symbols[n][1] + 1)) if isinstance(n, str) else n for n in shape

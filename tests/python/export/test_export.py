@@ -318,11 +318,14 @@ def place(program):
 
 DAMAGES = {
     "unknown primitive": (changed(lambda p: p["calls"][0].update(primitive="rm")), "no primitive named rm"),
-    "buffer out of range": (changed(lambda p: place(p).__setitem__(0, 99)), "buffer 99 of"),
+    "buffer out of range": (changed(lambda p: place(p).__setitem__(0, 99)), "call 0: .*buffer 99 of"),
     "offset": (changed(lambda p: place(p).__setitem__(4, 1 << 40)), "reaches past its buffer"),
     "negative offset": (changed(lambda p: place(p).__setitem__(4, -1)), "does not lie in memory"),
     "huge sizes": (changed(lambda p: place(p).__setitem__(2, [1 << 40, 1 << 40])), "does not lie in memory"),
-    "dtype": (changed(lambda p: place(p).__setitem__(1, "float8")), "float8"),
+    "dtype": (changed(lambda p: place(p).__setitem__(1, "float8")), "call 0: .*float8"),
+    "kind of a buffer": (changed(lambda p: p["buffers"][1].update(kind="disk")), "buffer 1: .*disk"),
+    "an input without a name": (changed(lambda p: p["inputs"][0].pop("name")), 'input 0: "name" is missing'),
+    "an output's tensor": (changed(lambda p: p["outputs"][0].update(tensor=3)), "output 0: .*list of five"),
     "arguments": (changed(lambda p: p["calls"][0].update(arguments={})), "not its arguments"),
     "no calls": (changed(lambda p: p.pop("calls")), '"calls" is missing'),
     "two inputs of a name": (changed(lambda p: p["inputs"].append(p["inputs"][0])), "are named"),
@@ -342,6 +345,52 @@ def test_damaged_files_say_where(name, tmp_path):
     with pytest.raises(OSError, match=message) as caught:
         ocl.runtime.load(path)
     assert str(path) in str(caught.value)
+
+
+def test_text_that_is_no_json_says_the_byte(tmp_path):
+    path = tmp_path / "net.ocl"
+    ocl.export(nn.Linear(3, 2), (drawn(1, 3),)).save(path)
+    header, data = header_of(path)
+    header["__metadata__"]["tapecl_program"] = header["__metadata__"]["tapecl_program"][:-1]
+    write(path, header, data)
+    length = len(header["__metadata__"]["tapecl_program"])
+    with pytest.raises(OSError, match=f"not JSON at byte {length + 1} of its text"):
+        ocl.runtime.load(path)
+
+
+def transposed(program):
+    """Its first call's weight."""
+    weight = program["calls"][0]["arguments"]["weight"]["$tensor"]
+    weight[2].reverse()
+    weight[3].reverse()
+
+
+def without_precision(program):
+    program["calls"][0]["arguments"]["precision"] = 9
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (transposed, r"^call 0, linear_forward: "),
+        (without_precision, r"^call 0: linear_forward: argument precision: "),
+    ],
+)
+def test_calls_that_do_not_fit_are_named(change, message, tmp_path):
+    path = tmp_path / "net.ocl"
+    ocl.export(nn.Linear(3, 2), (drawn(1, 3),)).save(path)
+    changed(change)(path)
+    with pytest.raises(ValueError, match=message):
+        ocl.runtime.load(path)(drawn(1, 3))
+
+
+@pytest.mark.parametrize("change", [lambda inputs: inputs.pop(), lambda inputs: inputs.append(inputs[0])])
+def test_pointwise_calls_have_as_many_inputs_as_their_expression(change, tmp_path):
+    path = tmp_path / "sum.ocl"
+    ocl.export(lambda a, b: a.atan2(b), (drawn(3), drawn(3))).save(path)
+    changed(lambda program: change(program["calls"][0]["arguments"]["inputs"]))(path)
+    with pytest.raises(ValueError, match="call 0, pointwise: .*expected 2 inputs"):
+        ocl.runtime.load(path)(drawn(3), drawn(3))
 
 
 def test_a_newer_format_is_refused(tmp_path):

@@ -52,28 +52,34 @@ class Disagreement(Exception):
     """An action that the reader should not have taken."""
 
 
-def drawn(seed):
-    """The case of `seed`: the kind of file, its damaged content, and what reads it."""
+def drawn(seed, kinds=None):
+    """The case of `seed`: the kind of file, its damaged content, and what reads it.
+
+    `kinds`: by name a function that gives a valid file, the one that reads it, and mutations.
+    """
+    kinds = kinds or KINDS
     rng = random.Random(seed)
-    kind = rng.choice(tuple(KINDS))
-    original, read = KINDS[kind]
-    return kind, mutated(rng, kind, original()), read
+    kind = rng.choice(tuple(kinds))
+    original, read, mutations = kinds[kind]
+    return kind, mutated(rng, mutations, original()), read
 
 
-def disagreement(seed, folder):
+def disagreement(seed, folder, kinds=None):
     """Runs the case of `seed`, whose file is left in `folder`: None, or what is wrong, in words."""
-    kind, content, read = drawn(seed)
+    kind, content, read = drawn(seed, kinds)
     path = Path(folder) / f"{kind}-{seed}"
     path.write_bytes(content)
     return judged(read, path)
 
 
-def run_one(name, seed, limit, announce):
+def run_one(name, seed, limit, announce, subject="files", kinds=None):
     """The case of `seed` as the fuzzer runs it."""
     announce(ocl, f"the file of seed {seed}")
     with tempfile.TemporaryDirectory(prefix="tapecl-fuzz-files-") as folder:
-        wrong = disagreement(seed, folder)
-        return Found(WRONG, "files", smallest(seed, folder).read_bytes().hex(), wrong) if wrong else None
+        wrong = disagreement(seed, folder, kinds)
+        if wrong is None:
+            return None
+        return Found(WRONG, subject, smallest(seed, folder, kinds).read_bytes().hex(), wrong)
 
 
 def judged(read, path):
@@ -103,9 +109,9 @@ def run(seed, count, folder=None):
     return found
 
 
-def smallest(seed, folder):
+def smallest(seed, folder, kinds=None):
     """A file that shows the disagreement of `seed` too, with as much of it cut away as can be."""
-    kind, content, read = drawn(seed)
+    kind, content, read = drawn(seed, kinds)
     path = Path(folder) / f"{kind}-{seed}-smallest"
     step = len(content)
     while step:
@@ -194,9 +200,9 @@ def packed_idx():
 # --- mutations
 
 
-def mutated(rng, kind, content):
+def mutated(rng, mutations, content):
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        content = rng.choice(MUTATIONS[kind])(rng, content)
+        content = rng.choice(mutations)(rng, content)
     return content
 
 
@@ -477,14 +483,8 @@ SAFETENSORS = (*ANY, set_length, edit_header, edit_header, edit_header)
 CHECKPOINT = (*SAFETENSORS, *(edit_structure,) * 3, *(edit_parts,) * 12, deepen)
 IDX = (*ANY, set_dimensions, set_dimensions)
 KINDS = {
-    "tensors.safetensors": (functools.partial(written, write_tensors), read_tensors),
-    "checkpoint.safetensors": (functools.partial(written, write_checkpoint), read_checkpoint),
-    "idx": (idx, read_idx),
-    "idx.gz": (packed_idx, read_idx),
-}
-MUTATIONS = {
-    "tensors.safetensors": SAFETENSORS,
-    "checkpoint.safetensors": CHECKPOINT,
-    "idx": IDX,
-    "idx.gz": (*ANY, bomb, *(repacked(mutation) for mutation in IDX)),
+    "tensors.safetensors": (functools.partial(written, write_tensors), read_tensors, SAFETENSORS),
+    "checkpoint.safetensors": (functools.partial(written, write_checkpoint), read_checkpoint, CHECKPOINT),
+    "idx": (idx, read_idx, IDX),
+    "idx.gz": (packed_idx, read_idx, (*ANY, bomb, *(repacked(mutation) for mutation in IDX))),
 }

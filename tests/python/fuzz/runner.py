@@ -2,6 +2,7 @@
 
 import collections
 import importlib
+import importlib.util
 import json
 import queue
 import random
@@ -22,13 +23,15 @@ SHARES = {
     "arguments": 3,
     "programs": 4,
     "files": 1,
+    "program_files": 1,
+    "onnx_files": 1,
     "doors": 4,
     "subsets": 2,
     "numbers": 3,
     "modules": 4,
     "training": 2,
 }
-KINDS = tuple(SHARES)
+KINDS = tuple(kind for kind in SHARES if kind != "onnx_files" or importlib.util.find_spec("onnx"))
 # Kinds whose cases are named by what is called, and those that are programs, whose steps can be left out.
 NAMED = ("operators", "arguments", "doors", "subsets", "numbers", "modules")
 PROGRAMS = ("programs", "training")

@@ -20,12 +20,18 @@ def _stacked(call, parts: list, axis: int = 0):
     return ocl.stack([call.tensor(each) for each in parts], axis)
 
 
+# A file of few bytes must not keep the process for ever.
+MOST_PASSES = 100_000
+
+
 @operator("Loop", until=25, host=(0, 1), either=range(2, 1000), folds=False)
 def loop(call, trips=None, condition=None, *carried):
     trips, goes_on = scalar(trips), scalar(condition, True)
     scanned = [[] for _ in range(len(call["body"].outputs) - 1 - len(carried))]
     done = 0
     while goes_on and (trips is None or done < trips):
+        if done == MOST_PASSES:
+            raise ValueError(f"a loop may make {MOST_PASSES:,} passes, and this one goes on")
         goes_on, *results = call.subgraph("body", np.array(done, np.int64), np.array(True), *carried)
         goes_on = scalar(read(goes_on))
         carried = results[: len(carried)]

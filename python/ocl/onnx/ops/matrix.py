@@ -27,6 +27,11 @@ def gemm(call, a, b, c=None):
     return ocl.addmm(c, a, b, beta=beta, alpha=alpha)
 
 
+@operator("Det", until=22)
+def det(call, x):
+    return ocl.linalg.det(x)
+
+
 @operator("Einsum", until=28)
 def einsum(call, *inputs):
     return ocl.einsum(call["equation"], *inputs)

@@ -116,6 +116,14 @@ def cast(call, x):
     return x.to(dtype_of(call["to"]))
 
 
+@operator("BitCast", until=26, refuses=_foreign)
+def bit_cast(call, x):
+    to = dtype_of(call["to"])
+    if to.itemsize != x.dtype.itemsize:
+        raise ValueError(f"a dtype of {x.dtype.itemsize} bytes expected, got {to}")
+    return x.contiguous().view(to)
+
+
 @operator("CastLike", until=25)
 def cast_like(call, x, like):
     return x.to(like.dtype)
