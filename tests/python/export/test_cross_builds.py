@@ -1,4 +1,4 @@
-"""Programs that Python writes here, run by a cross build under an emulator; scripts of tools/cross call it."""
+"""Programs that Python writes here, run by a cross build under an emulator; tools/cross calls it."""
 
 import os
 import subprocess
