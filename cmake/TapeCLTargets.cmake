@@ -3,10 +3,17 @@ set(TAPECL_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/tapecl)
 set(TAPECL_CONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/TapeCL)
 include(CMakePackageConfigHelpers)
 
+if(WIN32)
+  set(TAPECL_OTHER_PLATFORM posix)
+else()
+  set(TAPECL_OTHER_PLATFORM windows)
+endif()
+
 # tapecl_add_library(NAME DEPENDENCIES...): a layer of the library, made of every .cpp below its folder, and the component
 # of that name of the installed package.
 function(tapecl_add_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/platform/${TAPECL_OTHER_PLATFORM}/")
   add_library(${name} STATIC ${sources})
   add_library(TapeCL::${name} ALIAS ${name})
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
@@ -65,6 +72,9 @@ endfunction()
 
 function(tapecl_install_package)
   get_property(TAPECL_COMPONENTS GLOBAL PROPERTY TAPECL_COMPONENTS)
+  if(TAPECL_USE_CLBLAST)
+    set(TAPECL_CLBLAST_PACKAGE CLBlast)
+  endif()
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TapeCLConfig.cmake.in
     ${PROJECT_BINARY_DIR}/TapeCLConfig.cmake INSTALL_DESTINATION ${TAPECL_CONFIG_DIR})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/TapeCLConfigVersion.cmake

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "dlprim/platform/process.h"
 #include "dlprim/runtime/kernel_cache.h"
 
 namespace {
@@ -21,10 +22,8 @@ constexpr std::size_t kKeyPrefix = 12;
 
 std::string utc_time(std::chrono::system_clock::time_point when) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
   char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
   return text;
 }
 
@@ -59,7 +58,7 @@ void print_json(const std::filesystem::path& file, const std::vector<dlprim::Ker
                       {"bytes", entry.bytes},
                       {"last_used", utc_time(entry.last_used)}});
   }
-  const nlohmann::json document{{"path", file.string()}, {"entries", listed}};
+  const nlohmann::json document{{"path", file.u8string()}, {"entries", listed}};
   std::cout << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
@@ -76,8 +75,10 @@ int verify(dlprim::KernelCache& cache, bool repair) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const dlprim::platform::Arguments arguments(argc, argv);
   CLI::App app{"The on-disk cache of compiled OpenCL programs"};
-  std::filesystem::path directory;
+  app.allow_windows_style_options(false);  // a path may begin with "/"
+  std::string directory;
   bool json = false, repair = false;
   app.add_option("--dir", directory,
                  "Its directory (default: as the library finds it, see OCL_KERNEL_CACHE)");
@@ -90,18 +91,18 @@ int main(int argc, char** argv) {
   verify_command->add_flag("--repair", repair, "Drop what is damaged");
   auto* clear = app.add_subcommand("clear", "Remove every binary");
   app.add_subcommand("path", "Print where the database file is");
-  CLI11_PARSE(app, argc, argv);
+  CLI11_PARSE(app, arguments.count(), arguments.values());
 
   try {
     auto config = dlprim::KernelCacheConfig::from_environment();
-    if (!directory.empty()) config.directory = directory;
+    if (!directory.empty()) config.directory = std::filesystem::u8path(directory);
     if (!config.directory) {
       std::fputs("the kernel cache is off\n", stderr);
       return 0;
     }
     const auto file = std::filesystem::absolute(config.file());
     if (app.got_subcommand("path")) {
-      std::puts(file.c_str());
+      std::puts(file.u8string().c_str());
       return 0;
     }
     const bool exists = std::filesystem::exists(file);  // looking must not create one

@@ -1,5 +1,7 @@
+#define TAPECL_BUILDS_RUNTIME
 #include "dlprim/c/tapecl.h"
 
+#include <filesystem>
 #include <new>
 #include <string>
 
@@ -107,7 +109,7 @@ tapecl_status tapecl_load(const char* path, const char* device, tapecl_program**
     require_pointer(program, "program");
     *program = nullptr;
     dlprim::Device& found = dlprim::Device::get(device);
-    *program = new tapecl_program(dlprim::load_program(path, found), found);
+    *program = new tapecl_program(dlprim::load_program(std::filesystem::u8path(path), found), found);
   });
 }
 
@@ -233,6 +235,6 @@ tapecl_status tapecl_save(tapecl_program* program, const char* path) {
   return guarded([&] {
     require_pointer(program, "program");
     require_pointer(path, "path");
-    save_program(program->runner.current_program(), path);
+    save_program(program->runner.current_program(), std::filesystem::u8path(path));
   });
 }

@@ -13,9 +13,9 @@
  *
  * A program with dynamic shapes takes inputs of several sizes: tapecl_set_input_shape says which.
  *
- * Functions that can fail return a status; tapecl_last_error() says what failed. No exception leaves the
- * library. Elements are row-major and little-endian. One program must not be used by two threads at once;
- * several programs may.
+ * Names of files are in UTF-8. Functions that can fail return a status; tapecl_last_error() says what failed.
+ * No exception leaves the library. Elements are row-major and little-endian. One program must not be used by
+ * two threads at once; several programs may.
  */
 
 #include <stddef.h>
@@ -25,8 +25,10 @@
 extern "C" {
 #endif
 
-#if defined(_WIN32)
+#if defined(_WIN32) && defined(TAPECL_BUILDS_RUNTIME)
 #define TAPECL_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define TAPECL_API __declspec(dllimport)
 #else
 #define TAPECL_API __attribute__((visibility("default")))
 #endif

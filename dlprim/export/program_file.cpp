@@ -469,13 +469,13 @@ ExportedProgram load_program(const std::filesystem::path& path, Device& device) 
   } catch (const FileError&) {
     throw;
   } catch (const ValueError& error) {
-    throw FileError(concat(path.string(), ": ", error.what()));
+    throw FileError(concat(path.u8string(), ": ", error.what()));
   } catch (const MissingPrimitiveError& error) {
-    throw MissingPrimitiveError(concat(path.string(), ": ", error.what()));
+    throw MissingPrimitiveError(concat(path.u8string(), ": ", error.what()));
   } catch (const TypeError& error) {
-    throw FileError(concat(path.string(), ": ", error.what()));
+    throw FileError(concat(path.u8string(), ": ", error.what()));
   } catch (const IndexError& error) {
-    throw FileError(concat(path.string(), ": ", error.what()));
+    throw FileError(concat(path.u8string(), ": ", error.what()));
   }
 }
 

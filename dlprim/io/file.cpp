@@ -1,26 +1,26 @@
 #include "dlprim/io/file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <random>
 #include <utility>
 
+#include "dlprim/platform/files.h"
+
 namespace dlprim::io {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t largest_transfer = std::size_t{1} << 30;  // Linux moves at most 2 GiB a call
-constexpr int most_links = 40;                                  // as the kernel's own limit
+using platform::FileStatus;
+
+using Name = fs::path::string_type;
+
+constexpr int most_links = 40;  // as the kernel's own limit
 constexpr std::size_t longest_name = 255;
 constexpr std::size_t random_digits = 16;
-const std::string temporary_suffix = ".tmp";
+const Name temporary_suffix = fs::path(".tmp").native();
 
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -40,68 +40,64 @@ fs::path with_links_followed(const fs::path& path) {
 }
 
 /** The names of temporary files are this, 16 hexadecimal digits and ".tmp". */
-std::string temporary_prefix(const fs::path& path) {
+Name temporary_prefix(const fs::path& path) {
   const std::size_t rest = 1 + random_digits + temporary_suffix.size();
-  return path.filename().string().substr(0, longest_name - rest) + '.';
+  return (fs::path(path.filename().native().substr(0, longest_name - rest)) += ".").native();
 }
 
 fs::path random_temporary(const fs::path& path) {
   constexpr char digits[] = "0123456789abcdef";
   std::random_device random;
-  std::string name = temporary_prefix(path);
-  for (std::size_t i = 0; i < random_digits; ++i) name += digits[random() % 16];
+  Name name = temporary_prefix(path);
+  for (std::size_t i = 0; i < random_digits; ++i)
+    name += static_cast<Name::value_type>(digits[random() % 16]);
   return path.parent_path() / (name + temporary_suffix);
 }
 
-bool is_temporary_of(const std::string& name, const std::string& prefix) {
+bool is_temporary_of(const Name& name, const Name& prefix) {
   if (name.size() != prefix.size() + random_digits + temporary_suffix.size()) return false;
   const auto digits = name.begin() + static_cast<std::ptrdiff_t>(prefix.size());
   const auto suffix = name.end() - static_cast<std::ptrdiff_t>(temporary_suffix.size());
   return name.compare(0, prefix.size(), prefix) == 0 &&
          std::equal(suffix, name.end(), temporary_suffix.begin()) &&
-         std::all_of(digits, suffix, [](char c) { return std::strchr("0123456789abcdef", c) != nullptr; });
+         std::all_of(digits, suffix, [](auto c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 /** A writer holds a lock on its temporary file: one that nobody holds was left by a process that died. */
 bool is_left_behind(const fs::path& temporary) {
-  const Descriptor file(::open(temporary.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat status{};
-  return file.is_open() && ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode) &&
-         ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+  const Descriptor file(platform::open_for_locking(temporary));
+  FileStatus status;
+  return file.is_open() && platform::status_of(file.number(), status) &&
+         status.kind == FileStatus::Kind::regular &&
+         platform::try_lock(file.number(), platform::Lock::exclusive);
 }
 
 void remove_left_behind(const fs::path& path) {
-  const std::string prefix = temporary_prefix(path);
+  const Name prefix = temporary_prefix(path);
   std::error_code ignored;
   for (fs::directory_iterator entry(folder_of(path), ignored), end; !ignored && entry != end;
        entry.increment(ignored))
-    if (is_temporary_of(entry->path().filename().string(), prefix) && is_left_behind(entry->path()))
-      ::unlink(entry->path().c_str());
+    if (is_temporary_of(entry->path().filename().native(), prefix) && is_left_behind(entry->path()))
+      platform::remove_file(entry->path());
 }
 
 /** Locks a file just made. False where somebody else took it for one left behind in the meantime. */
 bool lock(const Descriptor& file) {
-  if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
-  struct stat status{};
-  return ::fstat(file.number(), &status) != 0 || status.st_nlink > 0;
+  if (!platform::try_lock(file.number(), platform::Lock::exclusive) && errno == EWOULDBLOCK) return false;
+  FileStatus status;
+  return !platform::status_of(file.number(), status) || status.has_name;
 }
 
-/** Makes the rename itself survive a power cut, as far as the file system can. */
-void sync_folder(const fs::path& folder) {
-  const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (descriptor.is_open()) ::fsync(descriptor.number());
-}
-
-void require_regular(const fs::path& path, const struct stat& status) {
-  if (S_ISDIR(status.st_mode)) throw SystemError(path, "cannot read", EISDIR);
-  require<FileError>(S_ISREG(status.st_mode), path.string(),
+void require_regular(const fs::path& path, const FileStatus& status) {
+  if (status.kind == FileStatus::Kind::folder) throw SystemError(path, "cannot read", EISDIR);
+  require<FileError>(status.kind == FileStatus::Kind::regular, path.u8string(),
                      ": is a pipe or a device; only regular files are read");
 }
 
 }  // namespace
 
 SystemError::SystemError(const fs::path& file, const std::string& doing, int error)
-    : FileError(concat(file.string(), ": ", doing, ": ", std::strerror(error))),
+    : FileError(concat(file.u8string(), ": ", doing, ": ", std::strerror(error))),
       path(file),
       reason(concat(doing, ": ", std::strerror(error))),
       number(error) {}
@@ -112,7 +108,7 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 }
 
 Descriptor::~Descriptor() {
-  if (is_open()) ::close(number_);
+  if (is_open()) platform::close_file(number_);
 }
 
 int Descriptor::release() {
@@ -120,24 +116,22 @@ int Descriptor::release() {
 }
 
 InputFile::InputFile(const fs::path& path) : path_(path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) throw SystemError(path, "cannot open", errno);
+  FileStatus status;
+  if (!platform::status_of(path, status)) throw SystemError(path, "cannot open", errno);
   require_regular(path, status);
   // Should a pipe have taken its place, opening it must not wait.
-  descriptor_ = Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!descriptor_.is_open() || ::fstat(descriptor_.number(), &status) != 0)
+  descriptor_ = Descriptor(platform::open_for_reading(path));
+  if (!descriptor_.is_open() || !platform::status_of(descriptor_.number(), status))
     throw SystemError(path, "cannot open", errno);
   require_regular(path, status);
-  size_ = static_cast<std::size_t>(status.st_size);
+  size_ = static_cast<std::size_t>(status.size);
 }
 
 std::size_t InputFile::read(std::size_t position, void* destination, std::size_t count) const {
   std::size_t done = 0;
   while (done < count) {
-    const ssize_t got =
-        ::pread(descriptor_.number(), static_cast<char*>(destination) + done,
-                std::min(count - done, largest_transfer), static_cast<off_t>(position + done));
-    if (got < 0 && errno == EINTR) continue;
+    const std::ptrdiff_t got = platform::read_at(descriptor_.number(), static_cast<char*>(destination) + done,
+                                                 count - done, position + done);
     if (got < 0) throw SystemError(path_, "cannot read", errno);
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
@@ -146,36 +140,31 @@ std::size_t InputFile::read(std::size_t position, void* destination, std::size_t
 }
 
 OutputFile::OutputFile(const fs::path& path) : path_(path), target_(with_links_followed(path)) {
-  struct stat old{};
-  const bool replaces = ::stat(target_.c_str(), &old) == 0;
+  FileStatus old;
+  const bool replaces = platform::status_of(target_, old);
   if (!replaces && errno != ENOENT) fail();
-  if (replaces && S_ISDIR(old.st_mode)) throw SystemError(path, "cannot write", EISDIR);
-  if (replaces && !S_ISREG(old.st_mode)) {
+  if (replaces && old.kind == FileStatus::Kind::folder) throw SystemError(path, "cannot write", EISDIR);
+  if (replaces && old.kind != FileStatus::Kind::regular) {
     open_directly();
     return;
   }
-  if (replaces && ::access(target_.c_str(), W_OK) != 0) fail();
+  if (replaces && !platform::is_writable(target_)) fail();
   remove_left_behind(target_);
   // Nobody may open what takes over a private file's place before it is private too.
-  open_temporary(replaces ? 0600 : 0666);
-  if (!replaces) return;
+  open_temporary(replaces);
   // Only root may give files away; an owner that cannot be kept is no reason not to save.
-  const bool keeps_owner = ::fchown(descriptor_.number(), old.st_uid, old.st_gid) == 0;
-  ::fchmod(descriptor_.number(), old.st_mode & (keeps_owner ? 07777 : 0777));
+  if (replaces) platform::take_over_rights(descriptor_.number(), old);
 }
 
 void OutputFile::open_directly() {
-  // Without waiting for the reader of a pipe: there must be one.
-  descriptor_ = Descriptor(::open(target_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  descriptor_ = Descriptor(platform::open_for_writing(target_));
   if (!descriptor_.is_open()) fail();
-  const int flags = ::fcntl(descriptor_.number(), F_GETFL);
-  ::fcntl(descriptor_.number(), F_SETFL, flags & ~O_NONBLOCK);
 }
 
-void OutputFile::open_temporary(unsigned mode) {
+void OutputFile::open_temporary(bool is_private) {
   do {
     temporary_ = random_temporary(target_);
-    descriptor_ = Descriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    descriptor_ = Descriptor(platform::create_file(temporary_, is_private));
     if (!descriptor_.is_open()) {
       temporary_.clear();
       fail();
@@ -190,29 +179,28 @@ OutputFile::~OutputFile() {
 void OutputFile::write(const void* bytes, std::size_t count) {
   std::size_t done = 0;
   while (done < count) {
-    const ssize_t wrote = ::write(descriptor_.number(), static_cast<const char*>(bytes) + done,
-                                  std::min(count - done, largest_transfer));
-    if (wrote < 0 && errno != EINTR) fail();
-    if (wrote > 0) done += static_cast<std::size_t>(wrote);
+    const std::ptrdiff_t wrote =
+        platform::write_file(descriptor_.number(), static_cast<const char*>(bytes) + done, count - done);
+    if (wrote < 0) fail();
+    done += static_cast<std::size_t>(wrote);
   }
 }
 
 void OutputFile::finish() {
   if (!temporary_.empty()) {
-    const bool is_on_disk = ::fsync(descriptor_.number()) == 0 || errno == EINVAL;
-    if (!is_on_disk || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    if (!platform::flush_to_disk(descriptor_.number()) || !platform::rename_over(temporary_, target_)) {
       const SystemError error(path_, "cannot write", errno);
       discard();
       throw error;
     }
     temporary_.clear();
-    sync_folder(folder_of(target_));
+    platform::flush_folder(folder_of(target_));
   }
   descriptor_ = Descriptor();
 }
 
 void OutputFile::discard() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) platform::remove_file(temporary_);
   temporary_.clear();
   descriptor_ = Descriptor();
 }

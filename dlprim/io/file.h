@@ -75,7 +75,7 @@ class OutputFile {
 
  private:
   void open_directly();
-  void open_temporary(unsigned mode);
+  void open_temporary(bool is_private);
   void discard();
   [[noreturn]] void fail() const;
 

@@ -233,16 +233,16 @@ SafetensorsFile::SafetensorsFile(const fs::path& path) : file_(path) {
     }
     check_ranges(entries_, data_bytes_);
   } catch (const ValueError& error) {
-    throw FileError(concat(path.string(), ": not a valid safetensors file: ", error.what()));
+    throw FileError(concat(path.u8string(), ": not a valid safetensors file: ", error.what()));
   }
 }
 
 void SafetensorsFile::read(const SafetensorsEntry& entry, void* destination) const {
   require(entry.begin <= entry.end && entry.end <= data_bytes_, "safetensors: tensor \"", entry.name,
-          "\" is not of ", file_.path().string());
+          "\" is not of ", file_.path().u8string());
   const std::size_t count = entry.end - entry.begin;
   require<FileError>(file_.read(data_start_ + entry.begin, destination, count) == count,
-                     file_.path().string(), ": truncated while tensor \"", entry.name, "\" was read");
+                     file_.path().u8string(), ": truncated while tensor \"", entry.name, "\" was read");
 }
 
 SafetensorsWriter::SafetensorsWriter(const fs::path& path, std::vector<SafetensorsEntry> entries,

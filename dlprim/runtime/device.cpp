@@ -1,6 +1,7 @@
 #include "dlprim/runtime/device.h"
 
 #include <unistd.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -12,10 +13,10 @@
 
 #include "dlprim/core/call_state.h"
 #include "dlprim/core/error.h"
+#include "dlprim/platform/interrupts.h"
 #include "dlprim/runtime/copies.h"
 #include "dlprim/runtime/huge_pages.h"
 #include "dlprim/runtime/implementation.h"
-#include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/pinned_memory.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <thread>
 
-#include "dlprim/runtime/interrupts.h"
+#include "dlprim/platform/interrupts.h"
 
 namespace dlprim {
 namespace {

@@ -1,6 +1,5 @@
 #include "dlprim/runtime/kernel_cache.h"
 
-#include <pthread.h>
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <string_view>
 
 #include "dlprim/core/error.h"
+#include "dlprim/platform/process.h"
 #include "dlprim/runtime/barred_implementations.h"
 #include "dlprim/runtime/kernel_cache_file.h"
 #include "dlprim/runtime/measured_choices.h"
@@ -101,28 +101,20 @@ std::string explain(const sqlite::Error& error) {
   }
 }
 
-std::optional<std::string> environment(const char* name) {
-  const char* value = std::getenv(name);
-  if (!value || !*value) return std::nullopt;
-  return value;
-}
-
 std::optional<std::filesystem::path> directory_from_environment() {
-  if (const auto chosen = environment("OCL_KERNEL_CACHE")) {
+  if (const auto chosen = platform::environment("OCL_KERNEL_CACHE")) {
     if (*chosen == "off") return std::nullopt;
-    return *chosen;
+    return std::filesystem::u8path(*chosen);
   }
-  const std::filesystem::path xdg = environment("XDG_CACHE_HOME").value_or("");
-  if (xdg.is_absolute()) return xdg / "tapecl";
-  const std::filesystem::path home = environment("HOME").value_or("");
-  if (home.is_absolute()) return home / ".cache" / "tapecl";
-  warn_once("no kernel cache: neither OCL_KERNEL_CACHE nor XDG_CACHE_HOME nor HOME names a directory");
+  if (const auto folder = platform::cache_folder()) return *folder / "tapecl";
+  warn_once(concat("no kernel cache: neither OCL_KERNEL_CACHE nor ", platform::variables_of_cache_folder,
+                   " names a directory"));
   return std::nullopt;
 }
 
 std::uint64_t max_bytes_from_environment() {
   constexpr std::uint64_t megabyte = 1 << 20;
-  const auto text = environment("OCL_KERNEL_CACHE_MAX_MB");
+  const auto text = platform::environment("OCL_KERNEL_CACHE_MAX_MB");
   if (!text) return kDefaultMaxMegabytes * megabyte;
   std::uint64_t megabytes = 0;
   const char* end = text->data() + text->size();
@@ -162,7 +154,7 @@ struct KernelCache::Damage {
 
 KernelCache::Registry& KernelCache::registry() {
   static Registry* const registry = [] {
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    platform::at_fork(before_fork, after_fork_in_parent, after_fork_in_child);
     return new Registry;
   }();
   return *registry;
@@ -367,7 +359,7 @@ KernelCacheInfo KernelCache::info() {
     info.entries = static_cast<std::uint64_t>(totals.integer(0));
     info.bytes = static_cast<std::uint64_t>(totals.integer(1));
   });
-  if (file_ && file_->usable()) info.path = file_->path().string();
+  if (file_ && file_->usable()) info.path = file_->path().u8string();
   return info;
 }
 
@@ -428,9 +420,9 @@ void KernelCache::attempt(const Work& work) {
   try {
     file_->run(work);
   } catch (const sqlite::Error& error) {
-    warn_once(concat("the kernel cache ", file_->path().string(), " ", explain(error)));
+    warn_once(concat("the kernel cache ", file_->path().u8string(), " ", explain(error)));
   } catch (const std::exception& error) {
-    warn_once(concat("the kernel cache ", file_->path().string(), " failed: ", error.what()));
+    warn_once(concat("the kernel cache ", file_->path().u8string(), " failed: ", error.what()));
   }
 }
 
@@ -445,7 +437,7 @@ void KernelCache::inspect(const Work& work) {
 }
 
 void KernelCache::fail(const std::string& reason) const {
-  throw FileError(concat("kernel cache ", file_->path().string(), ": ", reason));
+  throw FileError(concat("kernel cache ", file_->path().u8string(), ": ", reason));
 }
 
 std::optional<CachedBinary> KernelCache::read(sqlite::Database& database, const std::string& key) {
@@ -468,7 +460,7 @@ std::optional<CachedBinary> KernelCache::read(sqlite::Database& database, const 
   }
   if (!intact) {
     warn_once(
-        concat("the kernel cache ", file_->path().string(), " had a damaged binary; it is compiled again"));
+        concat("the kernel cache ", file_->path().u8string(), " had a damaged binary; it is compiled again"));
     write_if_easy(database, [&] { delete_entry(database, id, digest); });
     return std::nullopt;
   }

@@ -1,17 +1,15 @@
 #include "dlprim/runtime/kernel_cache_file.h"
 
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <thread>
 
-#include "dlprim/runtime/trusted_path.h"
+#include "dlprim/platform/files.h"
+#include "dlprim/platform/process.h"
+#include "dlprim/platform/trusted_path.h"
 
 namespace dlprim {
 namespace {
@@ -46,43 +44,46 @@ constexpr const char* kConnectionSettings =
 /** Suffixes of the database and of SQLite's files beside it, in the order to remove them. */
 constexpr const char* kSuffixes[] = {"-wal", "-shm", "-journal", ""};
 
+std::filesystem::path with_suffix(std::filesystem::path path, const char* suffix) {
+  return path += suffix;
+}
+
 /** Makes what is missing of a path, for this user alone. Others may do so at the same time. */
 std::error_code create_private_directories(const std::filesystem::path& directory) {
   const auto parent = directory.parent_path();
   std::error_code ignored;
   if (parent != directory && !std::filesystem::exists(parent, ignored)) create_private_directories(parent);
-  return mkdir(directory.c_str(), S_IRWXU) == 0 ? std::error_code()
-                                                : std::error_code(errno, std::generic_category());
+  return platform::make_private_folder(directory) ? std::error_code()
+                                                  : std::error_code(errno, std::generic_category());
 }
 
 }  // namespace
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory, milliseconds patience)
-    : patience_(patience), descriptor_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    : patience_(patience), descriptor_(platform::open_lock_of_folder(directory)) {
   try {
-    acquire(LOCK_SH);
+    acquire(platform::Lock::shared);
   } catch (...) {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    if (descriptor_ >= 0) platform::close_file(descriptor_);
     throw;
   }
 }
 
 DirectoryLock::~DirectoryLock() {
   if (descriptor_ < 0) return;
-  flock(descriptor_,
-        LOCK_UN);  // a vfork child between fork and exec shares the descriptor: closing is not enough
-  ::close(descriptor_);
+  // A vfork child between fork and exec shares the descriptor: closing is not enough.
+  platform::unlock(descriptor_);
+  platform::close_file(descriptor_);
 }
 
 void DirectoryLock::make_exclusive() {
-  acquire(LOCK_EX);
+  acquire(platform::Lock::exclusive);
 }
 
-void DirectoryLock::acquire(int operation) {
+void DirectoryLock::acquire(platform::Lock lock) {
   if (descriptor_ < 0) return;
   const auto deadline = steady_clock::now() + patience_;
-  while (flock(descriptor_, operation | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
+  while (!platform::try_lock(descriptor_, lock)) {
     if (errno != EWOULDBLOCK) return;
     if (steady_clock::now() >= deadline) throw sqlite::Error(SQLITE_BUSY, "the cache directory is locked");
     std::this_thread::sleep_for(milliseconds(1));
@@ -121,7 +122,7 @@ bool KernelCacheFile::run(const std::function<void(sqlite::Database&)>& work, On
         give_up(concat("damaged, and not to be replaced: ", error.what()));
         return false;
       }
-      warn_once(concat("the kernel cache ", path_.string(), " is damaged; starting an empty one"));
+      warn_once(concat("the kernel cache ", path_.u8string(), " is damaged; starting an empty one"));
       replaced = true;
     }
   }
@@ -139,7 +140,7 @@ void KernelCacheFile::discard() {
 }
 
 void KernelCacheFile::close() {
-  if (!database_ || opened_by_ != getpid()) return close_keeping_wal();
+  if (!database_ || opened_by_ != platform::process_id()) return close_keeping_wal();
   try {
     DirectoryLock lock(directory_, milliseconds(0));
     if (database_->moved()) database_->keep_wal_on_close();
@@ -151,7 +152,7 @@ void KernelCacheFile::close() {
 
 void KernelCacheFile::close_keeping_wal() {
   if (!database_) return;
-  if (opened_by_ != getpid()) {
+  if (opened_by_ != platform::process_id()) {
     static_cast<void>(database_.release());  // inherited: even closing it would break the parent's locks
     return;
   }
@@ -167,7 +168,7 @@ void KernelCacheFile::limit_pages_for_testing(int pages) {
 /** Everything before the first lock: false when the file is of no use to this process. */
 bool KernelCacheFile::prepare() {
   if (unusable_) return false;
-  if (database_ && opened_by_ != getpid()) {
+  if (database_ && opened_by_ != platform::process_id()) {
     close_keeping_wal();
     give_up("this process was cloned from one that had it open, without fork handlers");
     return false;
@@ -190,7 +191,7 @@ bool KernelCacheFile::prepare() {
 std::string KernelCacheFile::distrust() const {
   std::string reason = distrust_of_directory(directory_);
   for (const char* suffix : kSuffixes)
-    if (reason.empty()) reason = distrust_of_file(path_.string() + suffix);
+    if (reason.empty()) reason = distrust_of_file(with_suffix(path_, suffix));
   return reason;
 }
 
@@ -209,7 +210,7 @@ void KernelCacheFile::open(DirectoryLock& lock) {
 
 void KernelCacheFile::open_for_writing(DirectoryLock& lock) {
   immutable_ = false;
-  opened_by_ = getpid();
+  opened_by_ = platform::process_id();
   database_ = std::make_unique<sqlite::Database>(path_, sqlite::Database::Access::read_write);
   database_->set_busy_timeout(patience_);
   if (!ready()) create(lock);
@@ -221,8 +222,9 @@ void KernelCacheFile::open_for_writing(DirectoryLock& lock) {
 }
 
 bool KernelCacheFile::write_protected() const {
-  if (access(directory_.c_str(), W_OK) != 0) return true;
-  return access(path_.c_str(), F_OK) == 0 && access(path_.c_str(), W_OK) != 0;
+  if (!platform::is_writable(directory_)) return true;
+  platform::FileStatus status;
+  return platform::status_of(path_, status) && !platform::is_writable(path_);
 }
 
 /**
@@ -291,14 +293,14 @@ void KernelCacheFile::replace(DirectoryLock& lock) {
 void KernelCacheFile::remove_files() {
   std::error_code ignored;
   for (const char* suffix : kSuffixes) {
-    std::filesystem::remove(path_.string() + suffix, ignored);
+    std::filesystem::remove(with_suffix(path_, suffix), ignored);
   }
 }
 
 void KernelCacheFile::give_up(const std::string& reason) {
   unusable_ = true;
   database_.reset();
-  warn_once(concat("the kernel cache ", path_.string(), " cannot be used (", reason,
+  warn_once(concat("the kernel cache ", path_.u8string(), " cannot be used (", reason,
                    "); kernels are compiled in every process"));
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "dlprim/platform/files.h"
 #include "dlprim/runtime/sqlite.h"
 
 namespace dlprim {
@@ -26,7 +26,7 @@ class DirectoryLock {
   void make_exclusive();
 
  private:
-  void acquire(int operation);
+  void acquire(platform::Lock lock);
 
   std::chrono::milliseconds patience_;
   int descriptor_ = -1;
@@ -92,7 +92,7 @@ class KernelCacheFile {
   std::filesystem::path directory_;
   std::filesystem::path path_;
   std::unique_ptr<sqlite::Database> database_;
-  pid_t opened_by_ = 0;
+  std::int64_t opened_by_ = 0;
   bool immutable_ = false;
   bool unusable_ = false;
   std::chrono::milliseconds whole_patience_, patience_;

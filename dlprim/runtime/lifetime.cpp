@@ -1,12 +1,10 @@
 #include "dlprim/runtime/lifetime.h"
 
-#include <pthread.h>
-#include <unistd.h>
-
 #include <map>
 #include <thread>
 
 #include "dlprim/core/error.h"
+#include "dlprim/platform/process.h"
 #include "dlprim/runtime/responsible_thread.h"
 
 namespace dlprim {
@@ -26,13 +24,14 @@ void after_fork_in_child() {
 }  // namespace
 
 void note_use() {
-  static const int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  static const bool registered = (platform::at_fork(nullptr, nullptr, after_fork_in_child), true);
   (void)registered;
 }
 
 bool begin_exit() {
   const std::thread::id self = std::this_thread::get_id();
   std::thread::id nobody;
+  if (platform::has_ended_other_threads()) return false;
   if (is_forked() || (!exiting_thread.compare_exchange_strong(nobody, self) && nobody != self)) return false;
   phase = Phase::exiting;
   return true;
@@ -54,7 +53,7 @@ bool admits_after_end() {
 
 void sleep_for_good() {
   if (const auto prepare = before_sleep.load()) prepare();
-  for (;;) pause();
+  platform::sleep_for_good();
 }
 
 }  // namespace lifetime
@@ -70,8 +69,10 @@ struct LivingThreads {
 
 LivingThreads& living_threads() {
   static auto* threads = new LivingThreads;
-  static const int registered = pthread_atfork([] { threads->mutex.lock(); }, [] { threads->mutex.unlock(); },
-                                               [] { threads->mutex.unlock(); });
+  static const bool registered =
+      (platform::at_fork([] { threads->mutex.lock(); }, [] { threads->mutex.unlock(); },
+                         [] { threads->mutex.unlock(); }),
+       true);
   (void)registered;
   return *threads;
 }
@@ -91,7 +92,7 @@ std::uint32_t begin_thread() {
   LivingThreads& threads = living_threads();
   {
     std::lock_guard<std::mutex> lock(threads.mutex);
-    threads.native_ids.emplace(number, gettid());
+    threads.native_ids.emplace(number, platform::thread_id());
   }
   static thread_local const EndOfThread end{number};
   (void)end;

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "dlprim/core/error.h"
+#include "dlprim/platform/interrupts.h"
 #include "dlprim/runtime/device.h"
-#include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/kernel_sources.h"
 #include "dlprim/runtime/kernel_warnings.h"

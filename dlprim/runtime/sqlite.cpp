@@ -13,8 +13,8 @@ void check(int code, sqlite3* handle) {
 }
 
 std::string immutable_uri(const std::filesystem::path& file) {
-  std::string uri = "file:";
-  for (const unsigned char c : file.string()) {
+  std::string uri = file.has_root_name() ? "file:/" : "file:";  // Windows: /C:/folder
+  for (const unsigned char c : file.generic_u8string()) {
     if (std::isalnum(c) || c == '/' || c == '.' || c == '_' || c == '-') {
       uri += static_cast<char>(c);
     } else {
@@ -48,7 +48,7 @@ Database::Database(const std::filesystem::path& file, Access access) {
   const bool immutable = access == Access::immutable;
   const int flags =
       immutable ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  const std::string name = immutable ? immutable_uri(file) : file.string();
+  const std::string name = immutable ? immutable_uri(file) : file.u8string();
   const int code = sqlite3_open_v2(name.c_str(), &handle_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code != SQLITE_OK) {
     const Error error(code, concat("sqlite: ", handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code)));

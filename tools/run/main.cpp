@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -20,6 +19,7 @@
 #include "dlprim/export/program_runner.h"
 #include "dlprim/export/program_sizes.h"
 #include "dlprim/io/file.h"
+#include "dlprim/platform/process.h"
 #include "dlprim/runtime/device.h"
 #include "generate.h"
 
@@ -29,6 +29,7 @@ using dlprim::ProgramRunner;
 using dlprim::ProgramTensor;
 using dlprim::require;
 using dlprim::Tensor;
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
@@ -52,7 +53,7 @@ std::map<std::string, NpyArray> read_inputs(ProgramRunner& runner,
   for (const auto& [name, path] : paths) {
     const std::size_t i = index_of_input(runner, name);
     const ProgramTensor& input = runner.program().inputs[i];
-    const NpyArray& array = arrays[name] = read_npy(path);
+    const NpyArray& array = arrays[name] = read_npy(fs::u8path(path));
     require(array.dtype == input.tensor.dtype, "input ", name, ": the program takes ",
             text_of_dynamic_geometry(input, runner.program().symbols), ", ", path, " has ",
             dlprim::name(array.dtype), array.shape);
@@ -88,7 +89,7 @@ std::vector<std::pair<std::string, std::unique_ptr<dlprim::io::OutputFile>>> ope
   for (const std::string& text : outputs) {
     const auto [name, path] = name_and_path(text, runner.program().outputs, "--output");
     runner.output(name);  // throws for an unknown name
-    files.emplace_back(name, std::make_unique<dlprim::io::OutputFile>(path));
+    files.emplace_back(name, std::make_unique<dlprim::io::OutputFile>(fs::u8path(path)));
   }
   return files;
 }
@@ -106,7 +107,7 @@ struct Options {
 void write_tokens(ProgramRunner& runner, const Options& options) {
   require(options.inputs.size() + !options.prompt.empty() == 1 && options.outputs.size() <= 1,
           "--generate takes --prompt TOKEN,TOKEN,... or --input tokens=FILE.npy, and at most one --output");
-  const auto path_of = [](const std::string& text) { return text.substr(text.find('=') + 1); };
+  const auto path_of = [](const std::string& text) { return fs::u8path(text.substr(text.find('=') + 1)); };
   const NpyArray prompt =
       options.prompt.empty() ? read_npy(path_of(options.inputs[0])) : array_of_tokens(options.prompt);
   std::unique_ptr<dlprim::io::OutputFile> file;
@@ -148,29 +149,28 @@ void run_repeatedly(ProgramRunner& runner, const Options& options, Clock::time_p
 /** A kernel cache of this process alone, which ends with it; to be made before anything else. */
 class OwnKernelCache {
  public:
-  OwnKernelCache() : folder_((std::filesystem::temp_directory_path() / "tapecl-run-XXXXXX").string()) {
-    require<dlprim::FileError>(mkdtemp(folder_.data()) != nullptr, "cannot make the folder ", folder_);
-    setenv("OCL_KERNEL_CACHE", folder_.c_str(), 1);
-    setenv("POCL_KERNEL_CACHE", "0", 1);
+  OwnKernelCache() : folder_(dlprim::platform::make_temporary_folder("tapecl-run-")) {
+    dlprim::platform::set_environment("OCL_KERNEL_CACHE", folder_.u8string());
+    dlprim::platform::set_environment("POCL_KERNEL_CACHE", "0");
   }
   ~OwnKernelCache() {
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    fs::remove_all(folder_, ignored);
   }
   OwnKernelCache(const OwnKernelCache&) = delete;
   OwnKernelCache& operator=(const OwnKernelCache&) = delete;
 
  private:
-  std::string folder_;
+  fs::path folder_;
 };
 
 void save_binaries(const Options& options) {
   const OwnKernelCache cache;
   dlprim::Device& device = dlprim::Device::get(options.device);
-  dlprim::ExportedProgram program = dlprim::load_program(options.program, device);
+  dlprim::ExportedProgram program = dlprim::load_program(fs::u8path(options.program), device);
   if (options.optimize) optimize_program(program);
   program = with_binaries(program, device);
-  save_program(program, options.save_binaries);
+  save_program(program, fs::u8path(options.save_binaries));
   std::printf("%zu binaries\n", program.binaries.size());
 }
 
@@ -178,19 +178,19 @@ void run(const Options& options) {
   if (!options.save_binaries.empty()) return save_binaries(options);
   const auto start = Clock::now();
   dlprim::Device& device = dlprim::Device::get(options.device);
-  dlprim::ExportedProgram program = dlprim::load_program(options.program, device);
+  dlprim::ExportedProgram program = dlprim::load_program(fs::u8path(options.program), device);
   if (options.trust_binaries) dlprim::trust_binaries(program, device);
   if (options.optimize) optimize_program(program);
   ProgramRunner runner(std::move(program), device);
   if (options.show) return static_cast<void>(std::fputs(runner.program().text().c_str(), stdout));
 
-  if (!options.save.empty() && !std::filesystem::is_fifo(options.save))
-    dlprim::io::OutputFile(std::filesystem::path(options.save));  // throws where it cannot be written
+  if (!options.save.empty() && !fs::is_fifo(fs::u8path(options.save)))
+    dlprim::io::OutputFile{fs::u8path(options.save)};  // throws where it cannot be written
   if (options.generate > 0)
     write_tokens(runner, options);
   else
     run_repeatedly(runner, options, start);
-  if (!options.save.empty()) save_program(runner.current_program(), options.save);
+  if (!options.save.empty()) save_program(runner.current_program(), fs::u8path(options.save));
   if (options.profile) print_profile(runner);
   std::printf("memory for temporaries: %zu bytes in one arena, at least %zu are needed\n",
               runner.plan().bytes, runner.plan().lower_bound);
@@ -199,8 +199,10 @@ void run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const dlprim::platform::Arguments arguments(argc, argv);
   Options options;
   CLI::App app("Runs an exported program on an OpenCL device.");
+  app.allow_windows_style_options(false);  // a path may begin with "/"
   app.add_option("program", options.program, "the file .ocl")->required();
   app.add_option("--input,-i", options.inputs, "NAME=FILE.npy of each input; FILE.npy where there is one");
   app.add_option("--output,-o", options.outputs, "NAME=FILE.npy of each result that is wanted");
@@ -228,7 +230,7 @@ int main(int argc, char** argv) {
   app.add_flag("--optimize", options.optimize,
                "fold batch norms and constants first; results differ by roundings");
   app.add_flag("--show", options.show, "print the program, and run nothing");
-  CLI11_PARSE(app, argc, argv);
+  CLI11_PARSE(app, arguments.count(), arguments.values());
   try {
     run(options);
     return 0;

@@ -29,7 +29,7 @@ std::size_t bytes_of(const std::filesystem::path& path, const dlprim::Dims& shap
   for (const std::int64_t size : shape) {
     const auto factor = static_cast<std::size_t>(size);
     if (factor != 0 && bytes > SIZE_MAX / 2 / factor)
-      throw FileError(concat(path.string(), ": too many elements"));
+      throw FileError(concat(path.u8string(), ": too many elements"));
     bytes *= factor;
   }
   return bytes;
@@ -39,7 +39,7 @@ std::size_t bytes_of(const std::filesystem::path& path, const dlprim::Dims& shap
 
 NpyArray read_npy(const std::filesystem::path& path) {
   const dlprim::io::InputFile file(path);
-  const auto fail = [&](const auto&... what) { throw FileError(concat(path.string(), ": ", what...)); };
+  const auto fail = [&](const auto&... what) { throw FileError(concat(path.u8string(), ": ", what...)); };
   unsigned char prefix[prefix_bytes + 2] = {};
   file.read(0, prefix, sizeof prefix);
   if (std::memcmp(prefix, magic, magic_bytes) != 0) fail("is no file of NumPy's format");

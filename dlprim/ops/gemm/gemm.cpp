@@ -57,7 +57,11 @@ GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, double
 
 const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tiles(), gemm_cpu_few_rows(),
                                                            gemm_products(), gemm_of_turned(), gemm_of_words(),
-                                                           gemm_mapped(), gemm_clblast(), gemm_integer());
+                                                           gemm_mapped(),
+#ifndef TAPECL_WITHOUT_CLBLAST
+                                                           gemm_clblast(),
+#endif
+                                                           gemm_integer());
 
 }  // namespace
 

@@ -39,7 +39,7 @@ using Program = std::unique_ptr<tapecl_program, Free>;
 
 Program load(const std::filesystem::path& path) {
   tapecl_program* program = nullptr;
-  EXPECT_EQ(tapecl_load(path.c_str(), device_name(), &program), TAPECL_OK) << tapecl_last_error();
+  EXPECT_EQ(tapecl_load(path.u8string().c_str(), device_name(), &program), TAPECL_OK) << tapecl_last_error();
   return Program(program);
 }
 
@@ -97,7 +97,7 @@ TEST(CInterface, WritesAFileThatGivesTheSameBits) {
   const Program program = load(files / "version_1.ocl");
   ASSERT_TRUE(program);
   const auto path = std::filesystem::temp_directory_path() / "tapecl_c_interface_test.ocl";
-  ASSERT_EQ(tapecl_save(program.get(), path.c_str()), TAPECL_OK) << tapecl_last_error();
+  ASSERT_EQ(tapecl_save(program.get(), path.u8string().c_str()), TAPECL_OK) << tapecl_last_error();
   const Program again = load(path);
   std::filesystem::remove(path);
   ASSERT_TRUE(again);

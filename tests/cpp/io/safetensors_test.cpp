@@ -1,7 +1,6 @@
 #include "dlprim/io/safetensors.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <fstream>
@@ -164,18 +163,6 @@ TEST_F(SafetensorsTest, ADeadWritersFileGoesWithTheNextOne) {
   for (const auto& name : others) EXPECT_TRUE(fs::exists(name)) << name;
 }
 
-TEST_F(SafetensorsTest, KeepsModeAndLink) {
-  const auto real = folder_ / "real";
-  std::ofstream{real};
-  fs::permissions(real, fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read);
-  fs::create_symlink("real", path_);
-  SafetensorsWriter(path_, {}).finish();
-  EXPECT_TRUE(fs::is_symlink(path_));
-  EXPECT_EQ(fs::status(real).permissions(),
-            fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read);
-  EXPECT_TRUE(SafetensorsFile(real).entries().empty());
-}
-
 TEST_F(SafetensorsTest, SaysWhyTheSystemRefuses) {
   const auto number_of = [](const auto& action) {
     try {
@@ -192,11 +179,6 @@ TEST_F(SafetensorsTest, SaysWhyTheSystemRefuses) {
   if (!fs::exists("/dev/full")) return;
   EXPECT_EQ(number_of([&] { SafetensorsWriter writer("/dev/full", {}); }), ENOSPC);
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
-}
-
-TEST_F(SafetensorsTest, RefusesAPipeWithoutWaiting) {
-  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_THROW(SafetensorsFile{path_}, FileError);
 }
 
 TEST_F(SafetensorsTest, TheWriterChecksItsCaller) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/platform/process.h"
 #include "tests/cpp/support/messages.h"
 #include "tests/cpp/support/tensors.h"
 
@@ -81,19 +82,18 @@ TEST(Device, Description) {
 }
 
 TEST(Device, KernelShapeFromTheEnvironment) {
-  const char* before = std::getenv("OCL_KERNEL_SHAPE");
-  const std::string saved = before ? before : "";
-  setenv("OCL_KERNEL_SHAPE", "simt", 1);
+  const auto before = platform::environment("OCL_KERNEL_SHAPE");
+  platform::set_environment("OCL_KERNEL_SHAPE", "simt");
   EXPECT_EQ(describe(device().handle()).shape, KernelShape::simt);
-  setenv("OCL_KERNEL_SHAPE", "cpu", 1);
+  platform::set_environment("OCL_KERNEL_SHAPE", "cpu");
   EXPECT_EQ(describe(device().handle()).shape, KernelShape::cpu);
-  unsetenv("OCL_KERNEL_SHAPE");
+  platform::set_environment("OCL_KERNEL_SHAPE", std::nullopt);
   const KernelShape own = describe(device().handle()).shape;
   testing::internal::CaptureStderr();
-  setenv("OCL_KERNEL_SHAPE", "vector", 1);
+  platform::set_environment("OCL_KERNEL_SHAPE", "vector");
   EXPECT_EQ(describe(device().handle()).shape, own);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("OCL_KERNEL_SHAPE=vector"), std::string::npos);
-  before ? setenv("OCL_KERNEL_SHAPE", saved.c_str(), 1) : unsetenv("OCL_KERNEL_SHAPE");
+  platform::set_environment("OCL_KERNEL_SHAPE", before);
 }
 
 TEST(Device, ErrorNames) {

@@ -9,16 +9,16 @@
 #include <memory>
 #include <thread>
 
-#include "tests/cpp/runtime/kernel_cache_testing.h"
+#include "tests/cpp/runtime/kernel_cache_processes.h"
 
 namespace dlprim {
 namespace {
 
 using namespace kernel_cache_testing;
 
-using KernelCacheFailure = KernelCacheTest;
-using KernelCacheDamage = KernelCacheTest;
-using KernelCacheProcesses = KernelCacheTest;
+using KernelCacheFailure = KernelCacheProcessTest;
+using KernelCacheDamage = KernelCacheProcessTest;
+using KernelCacheProcesses = KernelCacheProcessTest;
 
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "dlprim/platform/trusted_path.h"
 #include "tests/cpp/runtime/kernel_cache_testing.h"
 
 namespace dlprim {
@@ -24,15 +25,13 @@ TEST_F(KernelCacheUse, KeepsWhatIsStoredForTheNextProcess) {
     cache.store("empty", "", "", CachedBinary{});
     EXPECT_EQ(find(cache, "a"), Found::right);
     const auto info = cache.info();
-    EXPECT_EQ(info.path, (directory_ / "new/folder/kernels.sqlite3").string());
+    EXPECT_EQ(fs::path(info.path), directory_ / "new/folder/kernels.sqlite3");
     EXPECT_EQ(info.entries, 2u);
     EXPECT_EQ(info.bytes, 20000u);
     EXPECT_EQ(info.hits, 1u);
     EXPECT_EQ(info.misses, 1u);
   }
-  struct stat status{};
-  ASSERT_EQ(stat((directory_ / "new" / "folder").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0700u);
+  EXPECT_EQ(distrust_of_directory(directory_ / "new" / "folder"), "");
   KernelCache cache(directory_ / "new" / "folder", kLarge);
   EXPECT_EQ(find(cache, "a"), Found::right);
   ASSERT_TRUE(cache.find("empty"));
@@ -179,51 +178,26 @@ TEST_F(KernelCacheUse, OffDoesNothing) {
   cache.clear();
 }
 
-class KernelCacheEnvironment : public testing::Test {
- protected:
-  void SetUp() override {
-    for (const char* name : {"OCL_KERNEL_CACHE", "OCL_KERNEL_CACHE_MAX_MB", "XDG_CACHE_HOME", "HOME"}) {
-      const char* value = std::getenv(name);
-      saved_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
-      unsetenv(name);
-    }
-  }
-  void TearDown() override {
-    for (const auto& [name, value] : saved_) {
-      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
-    }
-  }
-  std::vector<std::pair<std::string, std::optional<std::string>>> saved_;
-};
-
 TEST_F(KernelCacheEnvironment, ChoosesTheDirectory) {
   CaptureStderr();
   EXPECT_FALSE(KernelCacheConfig::from_environment().directory);
   EXPECT_EQ(warnings(GetCapturedStderr()), 1);
   EXPECT_EQ(KernelCacheConfig::from_environment().file(), "");
-  setenv("HOME", "/home/x", 1);
-  EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/home/x/.cache/tapecl");
-  EXPECT_EQ(KernelCacheConfig::from_environment().file(), "/home/x/.cache/tapecl/kernels.sqlite3");
-  setenv("XDG_CACHE_HOME", "relative", 1);
-  EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/home/x/.cache/tapecl");
-  setenv("XDG_CACHE_HOME", "", 1);
-  EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/home/x/.cache/tapecl");
-  setenv("XDG_CACHE_HOME", "/xdg", 1);
-  EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/xdg/tapecl");
-  setenv("OCL_KERNEL_CACHE", "/chosen", 1);
+  platform::set_environment("OCL_KERNEL_CACHE", "/chosen");
   EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/chosen");
-  setenv("OCL_KERNEL_CACHE", "off", 1);
+  EXPECT_EQ(KernelCacheConfig::from_environment().file(), "/chosen/kernels.sqlite3");
+  platform::set_environment("OCL_KERNEL_CACHE", "off");
   EXPECT_FALSE(KernelCacheConfig::from_environment().directory);
 }
 
 TEST_F(KernelCacheEnvironment, ChoosesTheLimit) {
-  setenv("OCL_KERNEL_CACHE", "off", 1);
+  platform::set_environment("OCL_KERNEL_CACHE", "off");
   EXPECT_EQ(KernelCacheConfig::from_environment().max_bytes, 512ull << 20);
-  setenv("OCL_KERNEL_CACHE_MAX_MB", "7", 1);
+  platform::set_environment("OCL_KERNEL_CACHE_MAX_MB", "7");
   EXPECT_EQ(KernelCacheConfig::from_environment().max_bytes, 7ull << 20);
   for (const char* malformed :
        {"7MB", "-1", "x", " 7", "1.5", "99999999999999999999", "9223372036854775807"}) {
-    setenv("OCL_KERNEL_CACHE_MAX_MB", malformed, 1);
+    platform::set_environment("OCL_KERNEL_CACHE_MAX_MB", malformed);
     CaptureStderr();
     EXPECT_EQ(KernelCacheConfig::from_environment().max_bytes, 512ull << 20) << malformed;
     EXPECT_EQ(KernelCacheConfig::from_environment().max_bytes, 512ull << 20) << malformed;
@@ -242,16 +216,19 @@ TEST_F(KernelCacheEnvironment, GlobalFollowsItAndLeavesATidyFileAtExit) {
   // global() is configured once a process, and other tests have used it: a death test of this style starts
   // the program anew.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const fs::path directory = fs::temp_directory_path() / ("kernel_cache_test." + std::to_string(getpid()));
-  const char* inherited = std::getenv("KERNEL_CACHE_TEST_DIRECTORY");
-  const fs::path file = (inherited ? fs::path(inherited) : directory) / "kernels.sqlite3";
-  setenv("KERNEL_CACHE_TEST_DIRECTORY", file.parent_path().c_str(), 1);
-  setenv("OCL_KERNEL_CACHE", file.parent_path().c_str(), 1);
+  const fs::path directory =
+      fs::temp_directory_path() / ("kernel_cache_test." + std::to_string(platform::process_id()));
+  const auto inherited = platform::environment("KERNEL_CACHE_TEST_DIRECTORY");
+  const fs::path file = (inherited ? fs::path(*inherited) : directory) / "kernels.sqlite3";
+  platform::set_environment("KERNEL_CACHE_TEST_DIRECTORY", file.parent_path().u8string());
+  platform::set_environment("OCL_KERNEL_CACHE", file.parent_path().u8string());
   EXPECT_EXIT(use_global_cache_and_exit(file), testing::ExitedWithCode(0), "");
-  unsetenv("KERNEL_CACHE_TEST_DIRECTORY");
+  platform::set_environment("KERNEL_CACHE_TEST_DIRECTORY", std::nullopt);
   EXPECT_FALSE(fs::exists(file.string() + "-wal"));
-  KernelCache cache(directory, kLarge);
-  EXPECT_EQ(find(cache, "a"), Found::right);
+  {
+    KernelCache cache(directory, kLarge);
+    EXPECT_EQ(find(cache, "a"), Found::right);
+  }
   fs::remove_all(directory);
 }
 

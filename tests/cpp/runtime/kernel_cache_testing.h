@@ -1,25 +1,21 @@
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <functional>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dlprim/core/error.h"
+#include "dlprim/platform/process.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/sqlite.h"
 
-/** The common part of the tests of the kernel cache: binaries to store, child processes, a folder and its raw
- * database. */
+/** The common part of the tests of the kernel cache: binaries to store, a folder and its raw database. */
 namespace dlprim::kernel_cache_testing {
 
 namespace fs = std::filesystem;
@@ -31,7 +27,6 @@ using testing::internal::GetCapturedStderr;
 inline constexpr std::uint64_t kLarge = 1 << 30;
 /** For many processes at once on a machine that is busy with other work too. */
 inline constexpr milliseconds kMuchPatience{60000};
-inline constexpr uid_t kNobody = 65534;
 
 /** The binary that a test stores under `key`: a pattern that depends on all of the key. */
 inline CachedBinary binary_for(const std::string& key, std::size_t bytes = 20000) {
@@ -58,49 +53,13 @@ inline std::ptrdiff_t warnings(const std::string& stderr_text) {
   return std::count(stderr_text.begin(), stderr_text.end(), '\n');
 }
 
-/** Runs `body` in a forked process; true when it returned true. */
-inline pid_t start_child(const std::function<bool()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body() ? 0 : 1);
-  return child;
-}
-
-inline bool succeeded(pid_t child) {
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-inline bool in_child(const std::function<bool()>& body) {
-  return succeeded(start_child(body));
-}
-
-/** Starts `count` children that wait for each other, then run `body(index)`; true when all returned true. */
-inline bool all_at_once(int count, const std::function<bool(int)>& body) {
-  int gate[2];
-  if (pipe(gate) != 0) return false;
-  std::vector<pid_t> children;
-  for (int index = 0; index < count; ++index) {
-    children.push_back(start_child([&] {
-      close(gate[1]);
-      char byte;
-      static_cast<void>(!read(gate[0], &byte, 1));
-      return body(index);
-    }));
-  }
-  close(gate[0]);
-  close(gate[1]);
-  bool all = true;
-  for (const pid_t child : children) all = succeeded(child) && all;
-  return all;
-}
-
 class KernelCacheTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "kernel_cache_test.XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-    chmod(name.c_str(), 0755);
+    directory_ = platform::make_temporary_folder("kernel_cache_test.");
+    constexpr auto others_may_read =
+        fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec;
+    fs::permissions(directory_, fs::perms::owner_all | others_may_read);
   }
   void TearDown() override { fs::remove_all(directory_); }
 
@@ -126,21 +85,30 @@ class KernelCacheTest : public testing::Test {
     return query(concat("SELECT last_used FROM entries WHERE key = '", key, "'").c_str());
   }
 
-  /** Overwrites the file from another process, so that no lock of this one is lost by closing it. */
-  void overwrite(const fs::path& path, std::uintmax_t offset, const std::string& bytes) const {
-    ASSERT_TRUE(in_child([&] {
-      const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT, 0644);
-      return pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset)) ==
-             static_cast<ssize_t>(bytes.size());
-    }));
-  }
-
   void expect_sound() const {
     EXPECT_EQ(query("PRAGMA integrity_check"), "ok");
     EXPECT_EQ(KernelCache(directory_, kLarge).verify(), std::vector<std::string>());
   }
 
   fs::path directory_;
+};
+
+/** Without the variables that say where the cache is. */
+class KernelCacheEnvironment : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name :
+         {"OCL_KERNEL_CACHE", "OCL_KERNEL_CACHE_MAX_MB", "XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"}) {
+      saved_.emplace_back(name, platform::environment(name));
+      platform::set_environment(name, std::nullopt);
+    }
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : saved_) platform::set_environment(name, value);
+  }
+
+ private:
+  std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
 };
 
 }  // namespace dlprim::kernel_cache_testing

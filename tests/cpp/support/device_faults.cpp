@@ -25,4 +25,17 @@ bool ends_loops_early() {
   return answer;
 }
 
+bool calls_back() {
+  static const bool answer = [] {
+    cl::CommandQueue queue(device().context(), device().handle());
+    cl::Event event;
+    queue.enqueueMarkerWithWaitList(nullptr, &event);
+    const auto ignore = [](cl_event, cl_int, void*) {};
+    const cl_int code = clSetEventCallback(event(), CL_COMPLETE, ignore, nullptr);
+    queue.finish();
+    return code != CL_INVALID_OPERATION;
+  }();
+  return answer;
+}
+
 }  // namespace testing_support

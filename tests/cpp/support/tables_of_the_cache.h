@@ -1,11 +1,14 @@
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
-#include <unistd.h>
 
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "dlprim/platform/files.h"
 #include "dlprim/runtime/kernel_cache.h"
+#include "dlprim/runtime/kernel_cache_file.h"
 
 namespace testing_support {
 
@@ -16,15 +19,15 @@ class TablesOfTheCache : public testing::Test {
   TablesOfTheCache() {
     const std::string path = dlprim::KernelCache::global().info().path;
     if (path.empty()) return;
-    lock_ = open((path + ".tests").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-    EXPECT_EQ(flock(lock_, LOCK_EX), 0) << "no lock beside " << path;
-  }
-  ~TablesOfTheCache() override {
-    if (lock_ >= 0) close(lock_);
+    const std::filesystem::path folder = path + ".testing";
+    dlprim::platform::make_private_folder(folder);
+    EXPECT_TRUE(std::filesystem::is_directory(folder)) << "no lock beside " << path;
+    lock_.emplace(folder, std::chrono::hours(1));
+    lock_->make_exclusive();
   }
 
  private:
-  int lock_ = -1;
+  std::optional<dlprim::DirectoryLock> lock_;
 };
 
 }  // namespace testing_support

@@ -1,4 +1,4 @@
-"""Programs that Python writes here, run by a cross build under an emulator; tools/cross/aarch64 calls it."""
+"""Programs that Python writes here, run by a cross build under an emulator; tools/cross calls it."""
 
 import os
 import subprocess
@@ -15,13 +15,23 @@ from ocl import models, nn, optim
 BUILD = os.environ.get("OCL_TEST_CROSS_BUILD")
 EMULATOR = os.environ.get("OCL_TEST_EMULATOR")
 pytestmark = pytest.mark.skipif(
-    BUILD is None, reason=not_compared("results of other processors", "cross build (tools/cross/aarch64)")
+    BUILD is None,
+    reason=not_compared(
+        "results of other processors and systems", "cross build (tools/cross/aarch64, tools/cross/windows)"
+    ),
 )
 
 
+def started(program, *arguments):
+    path = f"{BUILD}/{program}"
+    if not os.path.exists(path):
+        path += ".exe"
+    command = [EMULATOR, path, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=3600)
+
+
 def run(program, *arguments):
-    command = [EMULATOR, f"{BUILD}/{program}", *map(str, arguments)]
-    made = subprocess.run(command, capture_output=True, text=True, timeout=3600)
+    made = started(program, *arguments)
     assert made.returncode == 0, made.stdout + made.stderr
     return made.stdout
 
@@ -30,9 +40,9 @@ def emulated(program, folder, *inputs, options=()):
     """The program's first result there."""
     program.save(folder / "program.ocl")
     arguments = []
-    for i, values in enumerate(inputs):
+    for i, ((name, *_), values) in enumerate(zip(program.inputs, inputs, strict=True)):
         np.save(folder / f"{i}.npy", values)
-        arguments += ["-i", folder / f"{i}.npy"]
+        arguments += ["-i", f"{name}={folder / f'{i}.npy'}"]
     run("tools/tapecl-run", folder / "program.ocl", *arguments, "-o", folder / "y.npy", *options)
     return np.load(folder / "y.npy")
 
@@ -120,3 +130,23 @@ def test_kernels_in_the_file(tmp_path):
     arguments = ["-i", tmp_path / "0.npy", "-o", tmp_path / "again.npy", "--trust-binaries"]
     run("tools/tapecl-run", tmp_path / "binaries.ocl", *arguments)
     assert np.load(tmp_path / "again.npy").tobytes() == without.tobytes()
+
+
+def test_names_of_any_script(tmp_path):
+    folder = tmp_path / "größer 漢字"
+    folder.mkdir()
+    ocl.manual_seed(0)
+    check_net(nn.Linear(7, 2), drawn(3, 7), folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["0.npy", "program.ocl", "y.npy"]
+
+
+def test_refusals(tmp_path):
+    made = started("tools/tapecl-run", tmp_path / "absent.ocl")
+    assert made.returncode == 1
+    assert "absent.ocl: cannot open: No such file or directory" in made.stderr
+    program = tmp_path / "program.ocl"
+    ocl.export(nn.Linear(7, 2), (ocl.zeros(1, 7),)).save(program)
+    program.write_bytes(program.read_bytes()[:-1])
+    made = started("tools/tapecl-run", program, "--show")
+    assert made.returncode == 1
+    assert "program.ocl: not a valid safetensors file" in made.stderr

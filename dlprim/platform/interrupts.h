@@ -1,8 +1,6 @@
 #pragma once
 
-#include <array>
-#include <csignal>
-#include <cstddef>
+#include <memory>
 
 namespace dlprim {
 
@@ -13,18 +11,14 @@ namespace dlprim {
  */
 class InterruptsHeld {
  public:
-  InterruptsHeld() {
-    sigset_t held;
-    sigemptyset(&held);
-    sigaddset(&held, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &held, &before_);
-  }
-  ~InterruptsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  InterruptsHeld();
+  ~InterruptsHeld();
   InterruptsHeld(const InterruptsHeld&) = delete;
   InterruptsHeld& operator=(const InterruptsHeld&) = delete;
 
  private:
-  sigset_t before_;
+  struct Before;
+  std::unique_ptr<Before> before_;
 };
 
 /**
@@ -36,18 +30,14 @@ class InterruptsHeld {
  */
 class SignalHandlersKept {
  public:
-  SignalHandlersKept() {
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], nullptr, &before_[i]);
-  }
-  ~SignalHandlersKept() {
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
-  }
+  SignalHandlersKept();
+  ~SignalHandlersKept();
   SignalHandlersKept(const SignalHandlersKept&) = delete;
   SignalHandlersKept& operator=(const SignalHandlersKept&) = delete;
 
  private:
-  static constexpr std::array signals{SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2};
-  std::array<struct sigaction, signals.size()> before_;
+  struct Before;
+  std::unique_ptr<Before> before_;
 };
 
 }  // namespace dlprim

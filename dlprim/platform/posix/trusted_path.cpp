@@ -1,4 +1,4 @@
-#include "dlprim/runtime/trusted_path.h"
+#include "dlprim/platform/trusted_path.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
