@@ -26,6 +26,7 @@ void run(Queue& queue, const GemmProblem& p) {
   const std::size_t bytes = size_of(p.c.dtype);
   Defines defines;
   defines.set("NUMBER", bytes == 8 ? "ulong" : bytes == 4 ? "uint" : bytes == 2 ? "ushort" : "uchar");
+  defines.set("SUM", bytes == 8 ? "ulong" : "uint");
   defines.set("COLUMNS", columns);
   queue.launch(queue.kernel("ops/gemm/gemm_integer.cl", "gemm", defines),
                Range::linear(items, columns == 1 ? std::min(64, device.max_work_group) : 1), p.a, p.b,
