@@ -121,6 +121,20 @@ def where(lib, pool, n):
 
 
 @step
+def temporary(lib, pool, n):
+    """A tensor whose memory is worth giving back is written in place, read twice and dropped. Often enough for
+    these calls to run as one: a chain must keep what it reads."""
+    x = pool.make(np.linspace(-1, 1, n[0] % 7 + 2), False)
+    for round in range(20):
+        large = pool.make(np.full((1 << 18, len(x)), n[1] % 5 - round % 3), False)
+        getattr(large, ("add_", "sub_", "mul_")[n[2] % 3])(x)
+        read = large + 1
+        del large
+        result = read * x
+    pool.append(result[:: 1 << 16] + read[:: 1 << 16])
+
+
+@step
 def index(lib, pool, n):
     x = pick(pool, n[0])
     size = x.shape[0]
@@ -300,6 +314,7 @@ WEIGHTS = dict.fromkeys(STEPS, 1.0) | {
     "binary": 3,
     "written_with": 2.5,
     "new_leaf": 0.5,
+    "temporary": 0.1,
     "grad": 0.5,
 }
 
