@@ -154,7 +154,7 @@ except OSError as error:
 
 
 def test_a_file_that_may_not_grow(path):
-    """In a process of its own: other threads write files too, kernels among them, and end where they cannot."""
+    """In a process of its own, as the limit holds for all of its threads, those of drivers included."""
     assert run(LIMITED_SAVE, path)[0].split() == ["EFBIG"]
     assert list(path.parent.iterdir()) == []
 

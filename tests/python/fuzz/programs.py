@@ -122,8 +122,8 @@ def where(lib, pool, n):
 
 @step
 def temporary(lib, pool, n):
-    """A tensor whose memory is worth giving back is written in place, read twice and dropped. Often enough for
-    these calls to run as one: a chain must keep what it reads."""
+    """A tensor whose memory is worth giving back is written in place, read twice and dropped. This happens
+    often enough for the calls to run as one: a chain must keep what it reads."""
     x = pool.make(np.linspace(-1, 1, n[0] % 7 + 2), False)
     for round in range(20):
         large = pool.make(np.full((1 << 18, len(x)), n[1] % 5 - round % 3), False)
