@@ -144,8 +144,9 @@ void launch(Queue& queue, const char* file, const char* name, const Defines& def
     using Real = decltype(zero);
     queue.launch(queue.kernel(file, name, defines), Range::groups(items, e.blocks * a.sizes.batch), a.query,
                  a.key, a.value, Optional{hides ? a.mask : nullptr}, Optional{hides ? nullptr : a.mask},
-                 not_finite, e, a.settings.dropout, static_cast<Real>(a.settings.scale),
-                 static_cast<Real>(kept_scale(a.settings.dropout_p)), more...);
+                 not_finite, e, a.drops() ? a.settings.dropout : PhiloxState(),
+                 static_cast<Real>(a.settings.scale), static_cast<Real>(kept_scale(a.settings.dropout_p)),
+                 more...);
   });
 }
 

@@ -395,6 +395,7 @@ def _planes() -> list[Problem]:
         Problem("batch_norm", (4, 8, 7, 9), (8,), (8,), is_quick=True),
         Problem("batch_norm", (8, 5), (5,), (5,), is_quick=True),
         Problem("batch_norm", (4, 6, 5, 3), (6,), (6,), channels_last=True, is_quick=True),
+        Problem("batch_norm", (4, 8, 5, 3), (8,), (8,), channels_last=True, is_quick=True),
         Problem("batch_norm", (8, 16, 16, 16), (16,), (16,), is_quick=True),
     ]
 
