@@ -47,6 +47,10 @@ ANY_OF_EQUALS = ("mode",)
 STATISTICS = re.compile("native_.*norm")
 
 
+class NotOnTheCpu(Exception):
+    """A call that fails on the CPU, which thus says nothing of the device."""
+
+
 class Disagreement(Exception):
     """A result that is not the CPU's."""
 
@@ -124,13 +128,21 @@ class Check:
 
         return Sample(sample.transform(widened) if self.in_wider else sample, "cpu", self.op.name)
 
-    def _sample(self, sample):
-        theirs = self.theirs(sample)
+    def on_the_cpu(self, sample, work):
+        """The result of `work` there. Raises NotOnTheCpu, and keeps the reason, where that raises."""
         try:
-            expected = theirs.call(self.op)
+            expected = work()
             self.only_shapes = has_no_numbers(self.op, sample)
         except Exception as error:
             self.reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise NotOnTheCpu from error
+        return expected
+
+    def _sample(self, sample):
+        theirs = self.theirs(sample)
+        try:
+            expected = self.on_the_cpu(sample, lambda: theirs.call(self.op))
+        except NotOnTheCpu:
             return False
         has_layouts = not all(is_plain(t) for t in tensors_of(expected))
         ours = Sample(sample, self.device, self.op.name)

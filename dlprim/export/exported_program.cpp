@@ -136,7 +136,7 @@ void check_symbols(const ExportedProgram& program) {
   at_place([] { return "\"random_advance\""; },
            [&] { return program.random_formula.bounds(program.symbols); });
   for (std::size_t i = 0; i < program.calls.size(); ++i)
-    at_place([&] { return concat("call ", i, ", ", program.calls[i].primitive); },
+    at_place([&] { return program.place_of_call(i); },
              [&] {
                for (const VaryingNumber& one : program.calls[i].varying) {
                  one.formula.numerator.bounds(program.symbols);
@@ -146,6 +146,10 @@ void check_symbols(const ExportedProgram& program) {
 }
 
 }  // namespace
+
+std::string ExportedProgram::place_of_call(std::size_t i) const {
+  return concat("call ", i, ", ", calls[i].primitive);
+}
 
 std::size_t ExportedProgram::buffer_of(const Tensor& tensor) const {
   for (std::size_t i = 0; i < buffers.size(); ++i)
@@ -197,7 +201,7 @@ void check_program(const ExportedProgram& program) {
   }
   for (std::size_t i = 0; i < program.calls.size(); ++i) {
     const ProgramCall& call = program.calls[i];
-    const std::string whose = concat("call ", i, ", ", call.primitive);
+    const std::string whose = program.place_of_call(i);
     const Primitive* primitive = find_primitive(call.primitive);
     require(primitive, "call ", i, ": there is no primitive named ", call.primitive);
     require<MissingPrimitiveError>(primitive->make, "call ", i, ": the primitive ", call.primitive,

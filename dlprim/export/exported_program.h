@@ -82,6 +82,8 @@ struct ExportedProgram {
 
   /** The index of the buffer that the tensor lies on. Throws ValueError for another tensor. */
   std::size_t buffer_of(const Tensor& tensor) const;
+  /** "call 3, gemm", as errors say it. */
+  std::string place_of_call(std::size_t i) const;
 
   /** A line for each input, call and output. */
   std::string text() const;

@@ -109,7 +109,7 @@ std::string text_of_sizes(const Sizes& sizes, const std::vector<ProgramSymbol>& 
 
 std::string name_of_call(const ExportedProgram& program, std::size_t i) {
   const ProgramCall& call = program.calls[i];
-  std::string name = concat("call ", i, ", ", call.primitive);
+  std::string name = program.place_of_call(i);
   if (!call.operation.empty() && call.operation != call.primitive) name += concat(" (", call.operation, ")");
   if (!call.module.empty()) name += concat(" of ", call.module);
   return name;

@@ -170,8 +170,7 @@ PhiloxState ProgramRunner::of_this_run(PhiloxState first) const {
 void ProgramRunner::run_calls(const Prepared& prepared) {
   const ConstantForms::Use use(constants_);
   for (std::size_t i = 0; i < prepared.calls.size(); ++i)
-    at_place([&] { return concat("call ", i, ", ", program_.calls[i].primitive); },
-             [&] { prepared.calls[i]->run(device_.queue()); });
+    at_place([&] { return program_.place_of_call(i); }, [&] { prepared.calls[i]->run(device_.queue()); });
 }
 
 void ProgramRunner::keep_commands(Prepared& prepared) {

@@ -44,7 +44,7 @@ ExportedProgram program_of_sizes(const ExportedProgram& program, const std::vect
       at_place([&] { return concat(list == &result.inputs ? "input " : "output ", each.name); },
                [&] { apply_sizes(each.tensor, each.varying, sizes); });
   for (std::size_t i = 0; i < result.calls.size(); ++i)
-    at_place([&] { return concat("call ", i, ", ", result.calls[i].primitive); },
+    at_place([&] { return result.place_of_call(i); },
              [&] { apply_sizes(result.calls[i].arguments, result.calls[i].varying, sizes); });
   result.random_advance = static_cast<std::uint64_t>(program.random_formula.value(sizes));
   return result;

@@ -172,10 +172,15 @@ inline void set_reads(reads_t *reads, const points_t *p, const KernelGrid *g) {
   }
 }
 
-// The value that a point reads at `place`.
-inline REAL value_at(const __global STORAGE *from, const int place) {
-  const REAL value = LOAD(from, max(place, 0));
-  return place < 0 ? 0 : value;
+inline void set_values(REAL *values, const reads_t *reads, const __global STORAGE *from) {
+  FOR_LANES values[lane] = 0;
+  for (int read = 0; read < READS; ++read) {
+    FOR_LANES {
+      const int place = reads->place[read][lane];
+      const REAL element = LOAD(from, max(place, 0));
+      values[lane] += reads->weight[read][lane] * (place < 0 ? 0 : element);
+    }
+  }
 }
 
 inline long elements(const KernelGrid *g) {
@@ -223,11 +228,9 @@ __kernel void grid_sample(BUFFER(const STORAGE, x), BUFFER(const STORAGE, grid),
     set_reads(&reads, &p, &g);
     for (int c = 0; c < my.channels; ++c) {
       const __global STORAGE *from = x + (my.plane + c) * elements(&g);
-      REAL sums[LANES];
-      FOR_LANES sums[lane] = 0;
-      for (int read = 0; read < READS; ++read)
-        FOR_LANES sums[lane] += reads.weight[read][lane] * value_at(from, reads.place[read][lane]);
-      for (int lane = 0; lane < p.lanes; ++lane) STORE(y, (my.plane + c) * g.points + first + lane, sums[lane]);
+      REAL values[LANES];
+      set_values(values, &reads, from);
+      for (int lane = 0; lane < p.lanes; ++lane) STORE(y, (my.plane + c) * g.points + first + lane, values[lane]);
     }
   }
 }
@@ -247,11 +250,12 @@ __kernel void grid_sample_backward_grid(BUFFER(const STORAGE, dy), BUFFER(const 
     points_t p;
     set_points(&p, grid + (image * g.points + point) * AXES, g.points - point, &g);
     for (int i = 0; i < AXES; ++i) {
-      points_t moved = p;
       const int axis = WIDTH - i;
-      set_taps(&moved.along[axis], p.coordinates[i], &g, axis, g.order[axis] + 1);
+      const taps_t unmoved = p.along[axis];
+      set_taps(&p.along[axis], p.coordinates[i], &g, axis, g.order[axis] + 1);
       reads_t reads;
-      set_reads(&reads, &moved, &g);
+      set_reads(&reads, &p, &g);
+      p.along[axis] = unmoved;
       REAL sums[LANES];
       FOR_LANES sums[lane] = 0;
       for (long first = 0; first < g.channels; first += GRID_CHANNELS) {  // in blocks, so that no chain grows long
@@ -261,9 +265,7 @@ __kernel void grid_sample_backward_grid(BUFFER(const STORAGE, dy), BUFFER(const 
           const long plane = image * g.channels + c;
           const __global STORAGE *from = x + plane * elements(&g);
           REAL slopes[LANES];
-          FOR_LANES slopes[lane] = 0;
-          for (int read = 0; read < READS; ++read)
-            FOR_LANES slopes[lane] += reads.weight[read][lane] * value_at(from, reads.place[read][lane]);
+          set_values(slopes, &reads, from);
           for (int lane = 0; lane < p.lanes; ++lane)
             block[lane] += slopes[lane] * LOAD(dy, plane * g.points + point + lane);
         }

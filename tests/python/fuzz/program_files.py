@@ -6,6 +6,7 @@ import math
 import struct
 
 import numpy as np
+from training_steps import training
 
 import ocl
 import ocl.nn.functional as F
@@ -52,14 +53,7 @@ def transformer():
 def training_step():
     net = nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.Dropout(0.3), nn.GELU(), nn.Linear(5, 3))
     optimizer = ocl.optim.AdamW(net.parameters(), capturable=True)
-
-    def step(x, y):
-        optimizer.zero_grad()
-        loss = F.cross_entropy(net(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
+    step = training(net, optimizer)
     batch = drawn(6, 4), ocl.tensor([0, 1, 2, 0, 1, 2])
     step(*batch)
     return ocl.export(step, batch, named=net)
