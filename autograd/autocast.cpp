@@ -67,7 +67,15 @@ class Autocast final : public Interceptor {
 
   bool intercepts(const char* name) override { return rule_table().count(name) > 0; }
 
-  void rewrite(const char* name, const std::vector<Tensor*>& tensors) override {
+  std::optional<TensorList> intercept(const InterceptedCall& call) override {
+    cast(call.name, call.tensors);
+    return {};
+  }
+
+  void forget() { copies_.clear(); }
+
+ private:
+  void cast(const char* name, const std::vector<Tensor*>& tensors) {
     const CastRule rule = rule_table().at(name);
     require<AutogradError>(rule != CastRule::refused, name,
                            ": unsafe to autocast: a logarithm of a probability in 16 bits. Use "
@@ -86,9 +94,6 @@ class Autocast final : public Interceptor {
     }
   }
 
-  void forget() { copies_.clear(); }
-
- private:
   /** The copy of a weight, and what it is a copy of. */
   struct Copy {
     Tensor weight, copy;
@@ -137,7 +142,7 @@ AutocastMode set_autocast_mode(const AutocastMode& mode) {
     autocast = new Autocast;
   }
   const AutocastMode before = std::exchange(autocast->mode, mode);
-  interceptor = mode.enabled ? autocast : nullptr;
+  set_last_interceptor(*autocast, mode.enabled);
   if (!mode.enabled) autocast->forget();
   return before;
 }

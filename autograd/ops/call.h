@@ -51,15 +51,15 @@ void require_dtypes(const char* op, const Arguments&... arguments) {
 #define ANNOUNCE_OPERATOR(name, ...) \
   const ::dlprim::CallScope entered(name, ::dlprim::Call::Kind::operation, #__VA_ARGS__, __VA_ARGS__)
 
-/** Lets an Interceptor make the call with other tensors: the operator's name, the call with `rewritten...` in
- * the place of its parameters, and these. */
-#define INTERCEPT_OPERATOR(name, call_again, ...)                 \
-  if (const ::ocl::Interception interception(name); interception) \
+/** Lets an Interceptor make the call with other tensors, or answer it: the operator's name, the names of its
+ * parameters, the call with `rewritten...` in the place of these, and these. */
+#define INTERCEPT_OPERATOR(name, names, call_again, ...)                 \
+  if (const ::ocl::Interception interception(name, names); interception) \
   return interception.call([&](const auto&... rewritten) { return call_again; }, __VA_ARGS__)
 
 /** First line of a function that serves several operators: both. Listeners hear of the call that is made. */
-#define ENTER_OPERATOR_NAMED(name, call_again, ...)  \
-  INTERCEPT_OPERATOR(name, call_again, __VA_ARGS__); \
+#define ENTER_OPERATOR_NAMED(name, call_again, ...)                \
+  INTERCEPT_OPERATOR(name, #__VA_ARGS__, call_again, __VA_ARGS__); \
   ANNOUNCE_OPERATOR(name, __VA_ARGS__)
 
 /** Tells of a call of an operator that is a row (operators.def), whose parameters have the names that it
@@ -69,16 +69,16 @@ void require_dtypes(const char* op, const Arguments&... arguments) {
 
 /** First line of a function that is another form of a row: its name, the call that is made again, and these.
  */
-#define ENTER_ROW(name, call_again, ...)              \
-  INTERCEPT_OPERATOR(#name, call_again, __VA_ARGS__); \
-  ANNOUNCE_ROW(#name, name, __VA_ARGS__);             \
+#define ENTER_ROW(name, call_again, ...)                                 \
+  INTERCEPT_OPERATOR(#name, ::ocl::rows::name, call_again, __VA_ARGS__); \
+  ANNOUNCE_ROW(#name, name, __VA_ARGS__);                                \
   ::ocl::require_dtypes<::ocl::takes_complex::name>(#name, __VA_ARGS__)
 
 /** First line of an operator that is a row: its name and its parameters, in order. */
 #define ENTER_OPERATOR(name, ...) ENTER_ROW(name, ::ocl::name(rewritten...), __VA_ARGS__)
 
 /** First line of an overload of a row (OVERLOAD in operators.def): the name, the key, the parameters. */
-#define ENTER_OVERLOAD(name, key, ...)                               \
-  INTERCEPT_OPERATOR(#name, ::ocl::name(rewritten...), __VA_ARGS__); \
-  ANNOUNCE_ROW(#name, name##_##key, __VA_ARGS__);                    \
+#define ENTER_OVERLOAD(name, key, ...)                                                          \
+  INTERCEPT_OPERATOR(#name, ::ocl::rows::name##_##key, ::ocl::name(rewritten...), __VA_ARGS__); \
+  ANNOUNCE_ROW(#name, name##_##key, __VA_ARGS__);                                               \
   ::ocl::require_dtypes<::ocl::takes_complex::name>(#name, __VA_ARGS__)

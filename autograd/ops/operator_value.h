@@ -9,13 +9,13 @@
 
 #include "autograd/ops/conv.h"
 #include "autograd/ops/loss_reduction.h"
+#include "autograd/ops/operator_results.h"
 #include "autograd/ops/pool.h"
-#include "autograd/ops/rnn.h"
 #include "autograd/tensor/generator.h"
 #include "autograd/tensor/pair.h"
 #include "autograd/tensor/tensor.h"
 
-/** \file Arguments and results of operators for callers who know the operator by its name alone: another
+/** \file Arguments of operators for callers who know the operator by its name alone: another
  * library's face, a file, a test. */
 
 namespace ocl {
@@ -189,29 +189,5 @@ template <class T, class = void>
 constexpr bool can_be_read = false;
 template <class T>
 constexpr bool can_be_read<T, std::void_t<decltype(ValueReader<T>::read(OperatorValue()))>> = true;
-
-// An operator's results, as a list.
-
-inline TensorList results_as_list(const Tensor& result) {
-  return {result};
-}
-inline TensorList results_as_list(TensorPair&& results) {
-  return {std::move(results.first), std::move(results.second)};
-}
-inline TensorList results_as_list(TensorList&& results) {
-  return std::move(results);
-}
-inline TensorList results_as_list(RnnResult&& results) {
-  return {results.output, results.h_n, results.c_n};
-}
-template <class... Tensors>
-TensorList results_as_list(std::tuple<Tensors...>&& results) {
-  return std::apply([](auto&... each) { return TensorList{each...}; }, results);
-}
-
-template <class T, class = void>
-constexpr bool can_be_listed = false;
-template <class T>
-constexpr bool can_be_listed<T, std::void_t<decltype(results_as_list(std::declval<T>()))>> = true;
 
 }  // namespace ocl

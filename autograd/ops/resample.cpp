@@ -219,8 +219,8 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
                    const std::string& mode, std::optional<bool> align_corners,
                    std::optional<bool> recompute_scale_factor, bool antialias) {
   if (mode != "area") {
-    INTERCEPT_OPERATOR("interpolate", interpolate(rewritten...), x, size, scale_factor, mode, align_corners,
-                       recompute_scale_factor, antialias);
+    INTERCEPT_OPERATOR("interpolate", rows::interpolate, interpolate(rewritten...), x, size, scale_factor,
+                       mode, align_corners, recompute_scale_factor, antialias);
   }
   ANNOUNCE_ROW("interpolate", interpolate, x, size, scale_factor, mode, align_corners, recompute_scale_factor,
                antialias);

@@ -87,7 +87,7 @@ class Pass {
   bool is_to_be_visited(Node& node) const { return &node == visited_ || waiting_.count(&node) > 0; }
 
   TensorList run(const std::vector<Edge>& roots, const TensorList& gradients) {
-    const Intercepting nobody(nullptr);  // what runs here was chosen as the graph was made
+    const InterceptedFrom nobody(nullptr);  // what runs here was chosen as the graph was made
     if (captures_) needed_ = nodes_towards(roots, *captures_);
     count_users(roots);
     for (std::size_t i = 0; i < roots.size(); ++i) send(roots[i], gradients[i]);

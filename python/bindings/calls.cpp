@@ -54,33 +54,6 @@ bool set_shapes_only(bool is_on) {
   return before;
 }
 
-/** Gives operators the tensors that a Python function makes of theirs. */
-class PythonInterceptor final : public ocl::Interceptor {
- public:
-  explicit PythonInterceptor(py::function function) : function_(std::move(function)), intercepting_(this) {}
-
-  bool intercepts(const char*) override { return true; }
-  void rewrite(const char* name, const std::vector<ocl::Tensor*>& tensors) override {
-    const PythonLocked locked;
-    py::list given;
-    for (const ocl::Tensor* tensor : tensors) given.append(py::cast(*tensor));
-    const py::list made = function_(name, given);
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (!made[i].is_none()) *tensors[i] = made[i].cast<const ocl::Tensor&>();
-  }
-
- private:
-  py::function function_;
-  ocl::Intercepting intercepting_;
-};
-
-/** Makes `function(name, tensors) -> tensors` the interceptor of the calling thread; None ends it. */
-void set_interceptor(const std::optional<py::function>& function) {
-  thread_local PythonInterceptor* interceptor = nullptr;  // not destroyed with its thread, which has no lock
-  delete std::exchange(interceptor, nullptr);
-  if (function) interceptor = new PythonInterceptor(*function);
-}
-
 const char* text_of(Call::Kind kind) {
   switch (kind) {
     case Call::Kind::primitive:
@@ -125,6 +98,59 @@ py::object object_of(const ArgumentValue& value) {
       value);
 }
 
+/** A tensor, or a list or tuple of tensors, with None for undefined ones. Throws TypeError. */
+ocl::TensorList results_of(const std::string& name, const py::object& answer) {
+  if (py::isinstance<ocl::Tensor>(answer)) return {answer.cast<ocl::Tensor>()};
+  ocl::TensorList results;
+  const bool is_sequence = py::isinstance<py::list>(answer) || py::isinstance<py::tuple>(answer);
+  for (const py::handle& each : is_sequence ? py::list(answer) : py::list()) {
+    if (!each.is_none() && !py::isinstance<ocl::Tensor>(each)) break;
+    results.push_back(each.is_none() ? ocl::Tensor() : each.cast<ocl::Tensor>());
+  }
+  dlprim::require<dlprim::TypeError>(is_sequence && results.size() == py::len(answer), name,
+                                     ": an interceptor gave no tensor and no list of tensors");
+  return results;
+}
+
+/**
+ * Asks a Python function before operators do their work: `function(name, tensors, arguments)`. It may put
+ * other tensors in the places of those in the list `tensors`; `arguments()` is a dict of all arguments. It
+ * returns the operator's results, or None for the operator to do its work.
+ */
+class PythonInterceptor final : public ocl::Interceptor {
+ public:
+  PythonInterceptor(py::function function, bool passes_on)
+      : function_(std::move(function)), passes_on_(passes_on) {}
+
+  void start() { intercepting_.emplace(*this); }
+  void stop() {
+    dlprim::require<dlprim::Error>(
+        !intercepting_ || ocl::interceptor == this,
+        "an interceptor ended in another order than it began, or in another thread");
+    intercepting_.reset();
+  }
+
+  bool intercepts(const char*) override { return true; }
+  bool passes_on() const override { return passes_on_; }
+
+  std::optional<ocl::TensorList> intercept(const ocl::InterceptedCall& call) override {
+    const PythonLocked locked;
+    py::list given;
+    for (const ocl::Tensor* tensor : call.tensors) given.append(py::cast(*tensor));
+    const py::cpp_function arguments([&call] { return collection_of(call.arguments()); });
+    const py::object answer = function_(call.name, given, arguments);
+    for (std::size_t i = 0; i < call.tensors.size(); ++i)
+      if (!given[i].is_none()) *call.tensors[i] = given[i].cast<const ocl::Tensor&>();
+    if (answer.is_none()) return {};
+    return results_of(call.name, answer);
+  }
+
+ private:
+  py::function function_;
+  bool passes_on_;
+  std::optional<ocl::Intercepting> intercepting_;
+};
+
 /** The lines of the Python program that lead to the call. */
 std::string python_stack() {
   const PythonLocked locked;
@@ -148,7 +174,10 @@ void bind_calls(py::module_& m) {
               py::make_tuple(entry.name, text_of(entry.kind), entry.depth, collection_of(entry.arguments)));
         return entries;
       });
-  m.def("_set_interceptor", &set_interceptor, py::arg("function"));
+  py::class_<PythonInterceptor>(m, "_Interceptor")
+      .def(py::init<py::function, bool>(), py::arg("function"), py::arg("passes_on"))
+      .def("start", &PythonInterceptor::start)
+      .def("stop", &PythonInterceptor::stop);
   m.def("_set_shapes_only", &set_shapes_only, py::arg("is_on"));
   m.def(
       "_commands", [](const ocl::Device& device) { return device->queue().commands(); }, py::arg("device"),
@@ -164,7 +193,8 @@ void bind_calls(py::module_& m) {
   });
   m.def("_set_implementations", &dlprim::set_implementations, py::arg("choices"));
   m.def("_get_implementations", &dlprim::get_implementations);
-  m.def("_set_measuring", [](bool measures) { dlprim::measures_choices = measures; }, py::arg("measures"));
+  m.def(
+      "_set_measuring", [](bool measures) { dlprim::measures_choices = measures; }, py::arg("measures"));
   m.def("_is_measuring", [] { return dlprim::measures_choices.load(); });
   m.def(
       "_measured_choices",
@@ -191,7 +221,9 @@ void bind_calls(py::module_& m) {
   m.def(
       "_bar_implementation",
       [](const ocl::Device& device, const std::string& family, const std::string& implementation,
-         const std::string& reason) { device->info().barred->bar({family, implementation, reason}); },
+         const std::string& reason) {
+        device->info().barred->bar({family, implementation, reason});
+      },
       py::arg("device"), py::arg("family"), py::arg("implementation"), py::arg("reason"));
   m.def(
       "_unbar_implementations", [](const ocl::Device& device) { device->info().barred->unbar(); },

@@ -19,9 +19,11 @@ from ocl import device_names
 from ocl._C import Tensor
 from ocl.overriding import arming, asking
 from ocl.overriding.asking import Asked, AskedProperty, state
+from ocl.overriding.operator_mode import OperatorMode
 
 __all__ = [
     "BaseTorchFunctionMode",
+    "OperatorMode",
     "TorchFunctionMode",
     "get_default_nowrap_functions",
     "get_ignored_functions",

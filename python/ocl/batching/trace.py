@@ -9,7 +9,7 @@ example.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -40,6 +40,7 @@ class Trace:
         self._storages: dict[int, Any] = {}  # of the example, which must stay
         self._known: dict[tuple, Tensor] = {}  # tensors from outside, with their history
         self._log: _C._CallLog | None = None
+        self._interceptor: _C._Interceptor | None = None
         self._heard: list[Heard] = []
         self._pending: list[Entry] = []
 
@@ -99,17 +100,19 @@ class Trace:
     def start(self) -> None:
         self._log = _C._CallLog()
         self._log.start()
-        _C._set_interceptor(self._hear)
+        self._interceptor = _C._Interceptor(self._hear, False)
+        self._interceptor.start()
 
     def stop(self) -> None:
         if self._log is None:
             return
-        _C._set_interceptor(None)
+        self._interceptor.stop()
+        self._interceptor = None  # which holds this object
         self._log.stop()
         log, heard, self._log, self._heard = self._log, self._heard, None, []
         self._pending += calls.outermost(log.entries(), heard)
 
-    def _hear(self, name: str, tensors: list) -> list:
+    def _hear(self, name: str, tensors: list, arguments: Callable[[], dict]) -> None:
         if name in _DEPENDENT and any(isinstance(t, Example) for t in tensors):
             raise RuntimeError(_DEPENDS.format(name))
         if self.randomness == "error" and name in RANDOM_CREATIONS:
@@ -119,7 +122,6 @@ class Trace:
             if tensor is not None and tensor.requires_grad and not isinstance(tensor, Example):
                 self.know(tensor)
         self._heard.append(Heard(name, tensors, history, _C.is_grad_enabled()))
-        return [None] * len(tensors)
 
     # ---- what stands behind tensors of the example
 
@@ -305,13 +307,12 @@ def _nobody_hears() -> Iterator[None]:
     if trace is not None:
         trace.stop()
     thread.trace = None
-    _C._set_interceptor(
-        lambda name, tensors: [None] * len(tensors)
-    )  # an autocast outside casts batches alone
+    nobody = _C._Interceptor(lambda *call: None, False)  # an autocast outside casts batches alone
+    nobody.start()
     try:
         yield
     finally:
-        _C._set_interceptor(None)
+        nobody.stop()
         thread.trace = trace
         if trace is not None:
             trace.start()

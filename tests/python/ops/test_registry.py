@@ -71,12 +71,13 @@ def in_double():
     """Gives every operator its floating tensors in float64."""
     skip_without("float64")
 
-    def rewrite(name, tensors):
-        return [t.double() if t is not None and t.is_floating_point() else t for t in tensors]
+    def rewrite(name, tensors, arguments):
+        tensors[:] = [t.double() if t is not None and t.is_floating_point() else t for t in tensors]
 
-    ocl._C._set_interceptor(rewrite)
+    interceptor = ocl._C._Interceptor(rewrite, False)
+    interceptor.start()
     yield
-    ocl._C._set_interceptor(None)
+    interceptor.stop()
 
 
 def tensors_in(value):
