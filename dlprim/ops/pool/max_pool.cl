@@ -1,17 +1,23 @@
-// Max pooling. Needs core/vectors.cl, for numbers with fractions, and ops/pool/window.cl.
+// Max pooling. Needs core/vectors.cl, for numbers with fractions and on a GPU core/vectors4.cl too, and
+// ops/pool/window.cl.
 #include "core/in_vectors.cl"
+
+#define PLACE4 JOIN(PLACE, 4)
 
 typedef struct {
   REAL value;
   int place;
 } maximum_t;
 
-inline void take(maximum_t *best, const __global STORAGE *plane, int place) {
-  const REAL value = LOAD(plane, place);
+inline void take_value(maximum_t *best, REAL value, int place) {
   if (value > best->value || IS_NAN(value)) {
     best->value = value;
     best->place = place;
   }
+}
+
+inline void take(maximum_t *best, const __global STORAGE *plane, int place) {
+  take_value(best, LOAD(plane, place), place);
 }
 
 #if SHAPE_CPU
@@ -262,6 +268,78 @@ __kernel void max_pool2d_forward_windows(BUFFER(const STORAGE, x), BUFFER(STORAG
   STORE(y, id, best.value);
   if (indices_buffer) indices[id] = best.place;
 }
+
+#if !WHOLE
+// Windows of 2 by 2 that cover planes, a multiple of four in a row: an item takes four neighbours, eight columns of two
+// rows.
+typedef struct {
+  ulong plane, upper, lower;  // the eight columns in fours of elements
+  int place;                  // of the first in its plane
+} four_windows_t;
+
+inline four_windows_t four_windows(const PoolWindow *w) {
+  const int fours[3] = {w->out[0], w->out[1] / 4, 1};
+  const element_t e = element_of(get_global_id(0), fours);
+  four_windows_t four;
+  four.plane = e.plane;
+  four.place = 2 * e.h * w->size[1] + 8 * e.w;
+  four.upper = (e.plane * plane_elements(w->size) + four.place) / 4;
+  four.lower = four.upper + w->size[1] / 4;
+  return four;
+}
+
+inline maximum_t maximum_2x2(REAL2 upper, REAL2 lower, int place, int width) {
+  maximum_t best;
+  best.value = LEAST;
+  best.place = place;
+  take_value(&best, upper.x, place);
+  take_value(&best, upper.y, place + 1);
+  take_value(&best, lower.x, place + width);
+  take_value(&best, lower.y, place + width + 1);
+  return best;
+}
+
+__kernel void max_pool2d_forward_2x2(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(PLACE, indices),
+                                     const long planes, const PoolWindow w) {
+  BIND(const STORAGE, x);
+  BIND(STORAGE, y);
+  BIND(PLACE, indices);
+  const four_windows_t four = four_windows(&w);
+  if (four.plane >= planes) return;
+  const int width = w.size[1];
+  maximum_t best[4];
+  for (int i = 0; i < 2; ++i) {
+    const REAL4 upper = LOAD4(x, four.upper + i), lower = LOAD4(x, four.lower + i);
+    best[2 * i] = maximum_2x2(upper.lo, lower.lo, four.place + 4 * i, width);
+    best[2 * i + 1] = maximum_2x2(upper.hi, lower.hi, four.place + 4 * i + 2, width);
+  }
+  const ulong id = get_global_id(0);
+  STORE4(y, id, (REAL4)(best[0].value, best[1].value, best[2].value, best[3].value));
+  if (indices_buffer)
+    ((__global PLACE4 *)indices)[id] = (PLACE4)(best[0].place, best[1].place, best[2].place, best[3].place);
+}
+
+__kernel void max_pool2d_backward_2x2(BUFFER(const STORAGE, dy), BUFFER(const PLACE, indices), BUFFER(STORAGE, dx),
+                                      const long planes, const PoolWindow w) {
+  BIND(const STORAGE, dy);
+  BIND(const PLACE, indices);
+  BIND(STORAGE, dx);
+  const four_windows_t four = four_windows(&w);
+  if (four.plane >= planes) return;
+  const ulong id = get_global_id(0);
+  const REAL4 gradient = LOAD4(dy, id);
+  // Where each window's maximum stands, from the window's first element on.
+  const PLACE4 offset = ((const __global PLACE4 *)indices)[id] - (PLACE4)(0, 2, 4, 6) - (PLACE)four.place;
+#define GRADIENTS_AT(lanes, from)                                                                          \
+  (REAL4)(offset.lanes.x == (from) ? gradient.lanes.x : 0, offset.lanes.x == (from) + 1 ? gradient.lanes.x : 0, \
+          offset.lanes.y == (from) ? gradient.lanes.y : 0, offset.lanes.y == (from) + 1 ? gradient.lanes.y : 0)
+  STORE4(dx, four.upper, GRADIENTS_AT(lo, 0));
+  STORE4(dx, four.upper + 1, GRADIENTS_AT(hi, 0));
+  STORE4(dx, four.lower, GRADIENTS_AT(lo, w.size[1]));
+  STORE4(dx, four.lower + 1, GRADIENTS_AT(hi, w.size[1]));
+#undef GRADIENTS_AT
+}
+#endif
 
 #endif
 

@@ -1,8 +1,11 @@
 #include "dlprim/ops/pool/max_pool.h"
 
+#include <array>
+
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/pool/pool_implementations.h"
+#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/launch_ranges.h"
@@ -18,6 +21,7 @@ struct ForwardProblem {
   PoolWindow window;
 
   const Tensor& result() const { return y; }
+  std::array<const Tensor*, 3> vectors() const { return {&x, &y, indices}; }
   std::optional<ProblemKey> key() const {
     return pool_key(window, x, y, indices ? indices->dtype : DType::boolean);
   }
@@ -35,6 +39,7 @@ struct BackwardProblem {
   PoolWindow window;
 
   const Tensor& result() const { return dx; }
+  std::array<const Tensor*, 3> vectors() const { return {&dy, &indices, &dx}; }
   std::optional<ProblemKey> key() const { return pool_key(window, dy, dx, indices.dtype); }
   void launch(Queue& queue, const char* kernel, const Range& range) const {
     queue.launch(pool_kernel(queue, kernel, window, dx.dtype, indices.dtype), range, dy, indices, dx,
@@ -49,6 +54,17 @@ bool are_side_by_side_2x2(const PoolWindow& w) {
     if (w.kernel_size[axis] != 2 || w.stride[axis] != 2 || w.dilation[axis] != 1 || w.padding[axis] != 0 ||
         2 * w.out[axis] > w.size[axis])
       return false;
+  return true;
+}
+
+/** Whether an item of a GPU may take four of them: they cover planes of rows that are vectors. */
+template <class Problem>
+bool takes_four_windows(const DeviceInfo& device, const Problem& p) {
+  const PoolWindow& w = p.window;
+  if (device.runs_cpu_kernels() || !is_floating(p.result().dtype) || !are_side_by_side_2x2(w)) return false;
+  if (2 * w.out[0] != w.size[0] || 2 * w.out[1] != w.size[1] || w.out[1] % 4 != 0) return false;
+  for (const Tensor* t : p.vectors())
+    if (t && !is_aligned_to(4, *t)) return false;
   return true;
 }
 
@@ -79,6 +95,11 @@ const Implementation<ForwardProblem> forward_list[] = {
      [](Queue& queue, const ForwardProblem& p) {
        p.launch(queue, "max_pool2d_forward_windows", pool_volumes_range(queue, p.y));
      }},
+    {"simt_2x2", takes_four_windows<ForwardProblem>,
+     [](const DeviceInfo& device, const ForwardProblem& p) { return pool_cost(device, p) / 4; },
+     [](Queue& queue, const ForwardProblem& p) {
+       p.launch(queue, "max_pool2d_forward_2x2", share_range(queue, p.y.numel() / 4));
+     }},
     {"simt_elements", runs_simt_kernels<ForwardProblem>, pool_cost<ForwardProblem>,
      [](Queue& queue, const ForwardProblem& p) {
        p.launch(queue, "max_pool2d_forward_windows", pool_elements_range(queue, p.y));
@@ -108,6 +129,11 @@ const Implementation<BackwardProblem> backward_list[] = {
     {"cpu_gather", runs_cpu_kernels<BackwardProblem>, pool_cost_of_gathering<BackwardProblem>,
      [](Queue& queue, const BackwardProblem& p) {
        p.launch(queue, "max_pool2d_backward_gather", pool_volumes_range(queue, p.dx));
+     }},
+    {"simt_2x2", takes_four_windows<BackwardProblem>,
+     [](const DeviceInfo& device, const BackwardProblem& p) { return pool_cost(device, p) / 4; },
+     [](Queue& queue, const BackwardProblem& p) {
+       p.launch(queue, "max_pool2d_backward_2x2", share_range(queue, p.dy.numel() / 4));
      }},
     {"simt_cells",
      [](const DeviceInfo& device, const BackwardProblem& p) {

@@ -7,6 +7,9 @@
 #else
 #define IS_NAN(value) ((value) != (value))
 #include "core/vectors.cl"
+#if SHAPE_SIMT
+#include "core/vectors4.cl"
+#endif
 #endif
 #include "ops/pool/window.cl"
 #include "ops/pool/avg_pool.cl"

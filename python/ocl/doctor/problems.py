@@ -385,6 +385,7 @@ def _planes() -> list[Problem]:
         for kind in ("max_pool2d", "avg_pool2d")
         for shape, size, stride, padding, is_quick in (
             ((2, 5, 12, 14), 2, 2, 0, True),
+            ((2, 3, 6, 16), 2, 2, 0, True),
             ((2, 5, 13, 11), 3, 2, 1, False),
             ((2, 4, 10, 10), 3, 1, 1, False),
             ((3, 16, 7, 7), 7, 7, 0, True),
