@@ -25,16 +25,16 @@ struct InterceptedCall {
 
 /**
  * Stands between the call of an operator and its work. It may give it other tensors, as autocast does, or the
- * results, in place of the device. It belongs to a thread. It hears nothing within an operator that it has
- * heard of, no part of a backward pass, and no operator that writes over its first argument.
+ * results, in place of the device. It belongs to a thread. It is not asked about the operators that an
+ * operator calls, about backward passes, nor about operators that write over their first argument.
  */
 class Interceptor {
  public:
   virtual ~Interceptor() = default;
   /** Whether that operator is to go through `intercept`. */
   virtual bool intercepts(const char* name) = 0;
-  /** May change the call's tensors. What it returns are the operator's results, and the operator does no
-   * work; with nothing the operator does it. */
+  /** May change the call's tensors, and returns the operator's results. The operator does its work where it
+   * returns nothing. */
   virtual std::optional<TensorList> intercept(const InterceptedCall& call) = 0;
   /** Whether calls that it does not answer go on to the interceptor that was there before it. */
   virtual bool passes_on() const { return false; }
@@ -87,7 +87,7 @@ class Interception {
   }
   explicit operator bool() const { return first_ != nullptr; }
 
-  /** What the interceptors answer, or else `operation` of the arguments as they have changed them. */
+  /** Returns what an interceptor answers, or else `operation` of the arguments as they have changed them. */
   template <class Operation, class... Arguments>
   auto call(Operation operation, const Arguments&... arguments) const {
     using Result = std::decay_t<decltype(operation(arguments...))>;

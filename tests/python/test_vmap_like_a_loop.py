@@ -118,6 +118,31 @@ def test_autocast_outside():
     np.testing.assert_array_equal(found.numpy(), expected.numpy())
 
 
+def half(function, enabled=True):
+    with ocl.autocast("ocl", dtype=ocl.float16, enabled=enabled):
+        return function()
+
+
+def scores(a):
+    """Products in float16, a sum in float32, and a part without autocast."""
+    found = half(lambda: layer(a).softmax(-1) @ layer.weight)
+    return (found.float() ** 2).sum() + half(lambda: half(lambda: a @ a.t(), False).sum())
+
+
+layer = ocl.nn.Linear(4, 4)
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_autocast_within_the_function(outside):
+    x = ocl.tensor(drawn(3, 4, 4).astype(np.float32))
+    for function in (lambda a: half(lambda: layer(a)), scores, grad(scores)):
+        with ocl.autocast("ocl", dtype=ocl.float16, enabled=outside):
+            found, expected = vmap(function)(x), ocl.stack([function(row) for row in x])
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=2e-3, atol=2e-3)
+    assert vmap(lambda a: half(lambda: layer(a)))(x).dtype == ocl.float16
+
+
 def test_threads_do_not_hear_of_each_other():
     wrong, before = [], ocl.Tensor.add_
 

@@ -100,7 +100,7 @@ class Trace:
     def start(self) -> None:
         self._log = _C._CallLog()
         self._log.start()
-        self._interceptor = _C._Interceptor(self._hear, False)
+        self._interceptor = _C._Interceptor(self._hear, True)
         self._interceptor.start()
 
     def stop(self) -> None:
@@ -121,7 +121,7 @@ class Trace:
         for tensor in tensors:
             if tensor is not None and tensor.requires_grad and not isinstance(tensor, Example):
                 self.know(tensor)
-        self._heard.append(Heard(name, tensors, history, _C.is_grad_enabled()))
+        self._heard.append(Heard(name, tensors, history, _C.is_grad_enabled(), _C._autocast_mode()))
 
     # ---- what stands behind tensors of the example
 
@@ -227,7 +227,7 @@ class Trace:
         ):
             raise NotImplementedError(
                 f"vmap: {entry.name}: vmap does not hear of its tensors, as a module computes it outside of "
-                "any operator, or an autocast within the function stands between"
+                "any operator"
             )
         if entry.name in _DEPENDENT:
             raise RuntimeError(_DEPENDS.format(entry.name))
@@ -240,7 +240,9 @@ class Trace:
         if not places:
             return
         call.expected = kinds
-        for path, result in zip(places, rules.results(call), strict=True):
+        with _casting(entry.heard.autocast if entry.heard else _C._autocast_mode()):
+            results = rules.results(call)
+        for path, result in zip(places, results, strict=True):
             if isinstance(result, Batched):
                 self._put_at(entry, path, result.tensor)
 
@@ -295,9 +297,31 @@ def _results(entry: Entry) -> tuple[list[tuple], list[tuple]]:
     """Where the results of a call stand, of which no outer vmap shall hear that it is made again."""
     heard = entry.heard
     given = iter([t for t in heard.tensors if t is not None]) if heard else iter(())
-    arguments = parts.mapped(lambda v: plain(next(given, v)) if isinstance(v, Tensor) else v, entry.arguments)
+
+    def plainly(value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        tensor = next(given, value)
+        if tensor.dtype == value.dtype:
+            return plain(tensor)
+        return plain(value).detach().requires_grad_(tensor.requires_grad)  # autocast's copy
+
+    arguments = parts.mapped(plainly, entry.arguments)
     with _nobody_hears(), recording(heard.records if heard else True):
         return calls.results(entry, arguments, "vmap")
+
+
+@contextmanager
+def _casting(mode: tuple) -> Iterator[None]:
+    """Under that mode of autocast, which the function may have left by now."""
+    before = _C._autocast_mode()
+    if mode != before:
+        _C._set_autocast_mode(*mode)
+    try:
+        yield
+    finally:
+        if mode != before:
+            _C._set_autocast_mode(*before)
 
 
 @contextmanager
@@ -307,7 +331,7 @@ def _nobody_hears() -> Iterator[None]:
     if trace is not None:
         trace.stop()
     thread.trace = None
-    nobody = _C._Interceptor(lambda *call: None, False)  # an autocast outside casts batches alone
+    nobody = _C._Interceptor(lambda *call: None, False)  # autocast neither: the tensors are its copies
     nobody.start()
     try:
         yield

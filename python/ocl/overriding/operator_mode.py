@@ -17,8 +17,8 @@ class OperatorMode:
 
     It hears of every operator of the tables in docs/operators.md by its name there, also of those that layers
     and other functions in C++ call. It does not hear of operators within operators, of writes in place, nor
-    of backward passes. Of several modes the innermost is asked first, and those outside it when it has no
-    answer. What autocast changes is changed afterwards. ::
+    of backward passes. The innermost of several modes is asked first, and the next one when it has no answer.
+    Autocast changes tensors after all modes were asked. ::
 
         class Counting(ocl.overrides.OperatorMode):
             counts = collections.Counter()
@@ -40,7 +40,7 @@ class OperatorMode:
 
     @staticmethod
     def perform(name: str, arguments: dict[str, Any]) -> Any:
-        """What the operator gives for such arguments; to be called from ``answer`` with others than it has.
+        """Call the operator with these arguments, which may be others than ``answer`` was given.
 
         Raises NotImplementedError for an operator that Python has no function of.
         """

@@ -14,12 +14,15 @@ __all__ = ["Entry", "Heard", "at", "last_writes", "outermost", "results"]
 
 
 class Heard(NamedTuple):
-    """A call as the interceptor hears of it: the tensors with their history, and whether each has one."""
+    """A call as the interceptor hears of it: the tensors with their history, and whether each has one. Also
+    whether gradients are recorded, and the mode of autocast.
+    """
 
     name: str
     tensors: list
     has_history: list[bool]
     records: bool
+    autocast: tuple
 
 
 class Entry(NamedTuple):

@@ -203,11 +203,11 @@ def test_does_not_outlive_its_use():
     assert gone() is None
 
 
-# What their calls say of places is that of the function without them.
+# Their calls do not say whether the places are wanted too.
 NOT_OF_PLACES = {f"{kind}max_pool{n}d" for kind in ("", "adaptive_") for n in (1, 2, 3)}
 # Their results are truths of the host.
 WITHOUT_TENSORS = {"allclose", "equal"}
-# Those that are asked for of so many; and h, c of a recurrent cell.
+# Functions in C++ that have more results than their call in Python asks for.
 RESULTS = {
     "unique": 3,
     "unique_consecutive": 3,
