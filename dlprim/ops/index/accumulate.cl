@@ -32,7 +32,7 @@ typedef REAL total_t;
 #define JOIN_LARGEST(a, b) ((IS_NAN(a) | ((a) >= (b))) ? (a) : (b))
 #define JOIN_LEAST(a, b) ((IS_NAN(a) | ((a) <= (b))) ? (a) : (b))
 #define JOINED JOIN(JOIN_, JOIN_BY)
-// What is joined with a target: a sum is multiplied by `alpha`.
+// A target is joined with a sum multiplied by `alpha`, and with other results as they are.
 #define SCALED_SUM(value) (alpha * (REAL)(value))
 #define SCALED_PRODUCT(value) ((REAL)(value))
 #define SCALED_LARGEST(value) ((REAL)(value))
@@ -164,10 +164,10 @@ __kernel void add_lines(BUFFER(const STORAGE, source), BUFFER(const long, index)
   FOR_MY_PLACES(ADD_OWN)
 }
 #else
-// Of the elements that name one place the first along j has the highest mark of a turn.
+// The marks of elements in a turn: the first along j has the highest.
 #define MARK(turn, j) ((turn) * LINE_ELEMENTS + LINE_ELEMENTS - 1 - (j))
 
-// The same for lines of at most LINE_STRETCH elements a work item. A work group takes a line, and joins in local memory
+// Each work item has at most LINE_STRETCH elements of a line. A work group takes a line, and joins in local memory
 // what each place gets: in each turn, for every place, the first of the elements that are left. `marks` are 0 before,
 // [bound] as `sums`.
 __kernel void add_lines(BUFFER(const STORAGE, source), BUFFER(const long, index), BUFFER(STORAGE, target),

@@ -85,8 +85,8 @@ inline element_t coordinates(long e, const long *size) {
 #endif
 
 // ---- writing: y[o, index[o, j, i], i] = x[o, j, i]. Among several that name one place the last along j is written:
-// where it can happen, `winner` holds that j + 1, as mark_winners leaves it. On CPUs an item owns places, elsewhere a work
-// group a short line (write_last).
+// where it can happen, `winner` holds that j + 1, as mark_winners leaves it. write_last needs no winners in global
+// memory: on CPUs an item owns places, elsewhere a work group takes a short line.
 
 #define WRITE_ELEMENT(o, j, i)                                                    \
   {                                                                               \

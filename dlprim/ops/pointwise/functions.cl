@@ -79,8 +79,8 @@ INLINED T TANH(T a) {
 }
 // A step of Newton's towards the inverse of erf at a.
 INLINED T ERFINV_STEP(T y, T a) { return y - (ERF(y) - a) / ((T)1.128379167095512574 * EXP(-y * y)); }
-// erfinv(a) / a by polynomials of w = -log(1 - a^2) and, as Giles has it ("Approximating the erfinv function", 2011), of
-// its root. They are minimax fits, as precise as float32; float64 takes steps further. Not in a loop, which PoCL keeps.
+// erfinv(a) / a by polynomials of w = -log(1 - a^2) and of its root (Giles, "Approximating the erfinv function", 2011).
+// They are minimax fits, as precise as float32. Steps lead to float64, in no loop, as PoCL keeps loops.
 INLINED T ERFINV(T a) {
   const T w = -LOG((1 - a) * (1 + a));
   const bool central = w < 5;

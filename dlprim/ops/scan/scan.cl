@@ -12,8 +12,8 @@ typedef double wide_t;
 typedef float wide_t;
 #endif
 
-// A scan has a state_t of the elements so far: OF(element) is that of one, COMBINE(a, b) joins two in their order,
-// NONE is that of no element, and RESULT(state) is what is stored.
+// A scan keeps a state_t of the elements so far. OF(element) makes one of an element, NONE is that of no element, and
+// COMBINE(a, b) joins two in their order. RESULT(state) is stored.
 #define NUMBER_OF(element) ((wide_t)(element))
 #define ITSELF(state) (state)
 #define ADD(a, b) ((a) + (b))
@@ -96,7 +96,7 @@ EVERY_SCAN(COLUMNS_KERNEL)
 // log sums by vectors: of neighbours of a row, or of columns.
 typedef JOIN(REAL, 16) reals_t;
 
-// What each of two numbers is a part of the larger by: exp of minus their distance.
+// exp of minus the distance of two numbers: the smaller of their exponentials as a part of the larger.
 inline void find_factors(const REAL *a, const REAL *b, REAL *factors) {
   const reals_t first = vload16(0, a), second = vload16(0, b);
   vstore16(exp(first == second ? (reals_t)0 : -fabs(first - second)), 0, factors);
@@ -284,7 +284,7 @@ EVERY_SCAN(PARTS_KERNEL)
 ROWS_KERNEL(logcumsumexp, log_sum_t, NO_LOG_SUM, LOG_SUM_OF, add_log_sums, LOG_OF)
 PARTS_KERNEL(logcumsumexp, log_sum_t, NO_LOG_SUM, LOG_SUM_OF, add_log_sums, LOG_OF)
 
-// What a stretch of a row makes of the suffix behind it: sum + factor * suffix.
+// A stretch of a row makes sum + factor * suffix of the suffix behind it.
 typedef struct {
   wide_t factor, sum;
 } stretch_t;
