@@ -84,10 +84,10 @@ inline element_t coordinates(long e, const long *size) {
 #define READ_ALL FOR_MY_ELEMENTS(READ_ELEMENT)
 #endif
 
-// ---- writing: y[o, index[o, j, i], i] = x[o, j, i]. Among several that name one place the last along j is written:
-// where it can happen, `winner` holds that j + 1, as mark_winners leaves it. write_last needs no winners in global
-// memory: on CPUs an item owns places, elsewhere a work group takes a short line.
+// ---- writing: y[o, index[o, j, i], i] = x[o, j, i]
 
+// Among several that name one place the last along j is written. Where it can happen, `winner` holds that j + 1, as
+// mark_winners leaves it. The kernels write_last need no such memory.
 #define WRITE_ELEMENT(o, j, i)                                                    \
   {                                                                               \
     const long given = index[AT(index, o, j, i)];                                 \
@@ -160,7 +160,7 @@ WRITE_LAST_OF(32, uint)
 WRITE_LAST_OF(64, ulong)
 WRITE_LAST_OF(128, ulong2)
 #else
-// A work group takes a line. winner, of `bound` places: in local memory.
+// A work group takes a line. `winner` has `bound` places in local memory.
 #define WRITE_LAST_OF(bits, type)                                                                          \
   __kernel void write_last_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y),       \
                                   const Places given_places, CHECK_ARGS, __local int *winner) {            \
