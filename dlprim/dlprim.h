@@ -62,6 +62,7 @@
 #include "dlprim/ops/index/nonzero.h"
 #include "dlprim/ops/int8/int8.h"
 #include "dlprim/ops/join/cat.h"
+#include "dlprim/ops/linalg/cross.h"
 #include "dlprim/ops/linalg/factors.h"
 #include "dlprim/ops/loss/cross_entropy.h"
 #include "dlprim/ops/loss/elementwise_loss.h"

@@ -238,14 +238,9 @@ Tensor histc(const Tensor& a, std::int64_t bins, const Scalar& min, const Scalar
   if (a.numel() == 0) return zeros({bins}, a.dtype(), a.device());
   const Tensor numbers = is_floating(a.dtype()) ? in_compute_dtype(flat) : to(flat, DType::float64);
   // In the arithmetic of the elements, so that those on an edge fall where PyTorch has them.
-  const double width =
-      numbers.dtype() == DType::float32 ? static_cast<float>(high) - static_cast<float>(low) : high - low;
-  const Tensor position = floor(div(mul(numbers - low, static_cast<double>(bins)), width));
-  const Tensor is_inside = logical_and(ge(numbers, low), le(numbers, high));
-  // Elements outside the range have no place among the bins.
-  const Tensor place =
-      where(is_inside, clamp(to(where(is_inside, position, 0), DType::int64), 0, bins - 1), -1);
-  return to(counts_of(place, bins), a.dtype());
+  const dlprim::Tensor counts = dlprim::Tensor::empty(*a.device(), {bins}, DType::int64);
+  dlprim::count_in_bins(a.device()->queue(), contiguous(numbers).data(), low, high, counts);
+  return to(Tensor(counts), a.dtype());
 }
 
 }  // namespace ocl

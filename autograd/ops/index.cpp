@@ -134,6 +134,15 @@ void write_entries(const dlprim::Tensor& target, const EntryIndex& by, const dlp
   });
 }
 
+/** Writes a number over whole entries of `target`. */
+void fill_entries(const dlprim::Tensor& target, const EntryIndex& by, const Scalar& value) {
+  const dlprim::Tensor one = dlprim::Tensor::empty(target.device(), {1}, target.dtype);
+  dlprim::fill(queue_of(target), one, value);
+  Dims named = target.rank() > 0 ? target.shape : Dims{1};
+  named[by.dim] = by.index.numel();
+  write_entries(target, by, one.expanded(named), true);
+}
+
 void add_entries(const dlprim::Tensor& target, const EntryIndex& by, const dlprim::Tensor& source,
                  const Scalar& alpha, std::optional<std::int64_t> left_out = std::nullopt) {
   if (source.numel() == 0) return;
@@ -338,13 +347,27 @@ Write index_copy_write(const Tensor& a, std::int64_t dim, const Tensor& index, c
       [by, data = source.data()](const dlprim::Tensor& target) { write_entries(target, by, data, false); },
       [by, shape = source.shape()] {
         return [by = kept(by), shape](const TensorList& g) {
-          const Tensor zero = zeros_of({1}, g[0]);
-          const auto clear = [by, zero, shape](const dlprim::Tensor& t) {
-            write_entries(t, by.get(), zero.data().expanded(shape), true);
-          };
+          const auto clear = [by](const dlprim::Tensor& t) { fill_entries(t, by.get(), 0); };
           return TensorList{rest_of("IndexCopyBackward", g[0], clear), source_gradient(g[0], by, shape)};
         };
       }};
+}
+
+Write index_fill_write(const Tensor& a, std::int64_t dim, const Tensor& index, const Scalar& value) {
+  static const DeviceCheck check = register_check("index_fill: index out of range: ");
+  const EntryIndex by = entry_index("index_fill", a, dim, index, check);
+  dlprim::require_holds("index_fill", a.dtype(), value);
+  const Scalar element = dlprim::as_element("index_fill", a.dtype(), value);
+  return {"index_fill_",
+          "IndexFillBackward",
+          {},
+          [by, element](const dlprim::Tensor& target) { fill_entries(target, by, element); },
+          [by] {
+            return [by = kept(by)](const TensorList& g) {
+              const auto clear = [by](const dlprim::Tensor& t) { fill_entries(t, by.get(), 0); };
+              return TensorList{rest_of("IndexFillBackward", g[0], clear)};
+            };
+          }};
 }
 
 }  // namespace
@@ -455,6 +478,15 @@ void scatter_distinct_(Tensor& a, std::int64_t dim, const Tensor& index, const T
   const ElementIndex by = element_index("scatter", a, dim, index, check);
   write_elements(a.data(), by, at_least_1d(src.data()), true);
 }
+void reduce_into_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src,
+                  dlprim::PlaceReduction reduction) {
+  static const DeviceCheck check = register_check("scatter_reduce: index out of range: ");
+  const ElementIndex by = element_index("scatter_reduce", a, dim, index, check);
+  write_lines(cut_to(a.data(), by.index.shape, by.dim), by.dim, 1, true, [&](const dlprim::Tensor& lines) {
+    dlprim::reduce_at_places(queue_of(a.data()), reduction, readable_lines(src.data(), by.dim),
+                             readable_lines(by.index, by.dim), lines, by.negative, by.check);
+  });
+}
 Tensor scatter_add(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
   ENTER_OPERATOR(scatter_add, a, dim, index, src);
   return written_copy(a, scatter_add_write(a, dim, index, src));
@@ -482,13 +514,12 @@ Tensor index_fill(const Tensor& a, std::int64_t dim, const Tensor& index, const 
           value.is_tensor() ? value.tensor().shape() : Dims());
   require<IndexError>(index.dtype() == DType::int64 || index.dtype() == DType::int32,
                       "index_fill: expected an index of dtype int64 or int32, got ", name(index.dtype()));
+  if (!value.is_tensor()) return written_copy(a, index_fill_write(a, dim, index, value.number()));
   const int axis = wrap_dim(dim, a.dim(), "index_fill");
-  Dims places = Dims::filled(a.dim(), 1);
-  if (a.dim() > 0) places[axis] = a.shape()[axis];
-  const Shape all{product(places)}, named{index.numel()};
-  const Tensor mask =
-      index_copy(zeros(all, DType::boolean, a.device()), 0, index, ones(named, DType::boolean, a.device()));
-  return masked_fill(a, reshape(mask, places.vector()), value);
+  std::vector<std::int64_t> places(static_cast<std::size_t>(a.dim()), 1);
+  if (a.dim() > 0) places[static_cast<std::size_t>(axis)] = a.size(axis);
+  const Tensor mask = index_fill(zeros(places, DType::boolean, a.device()), dim, index, true);
+  return masked_fill(a, mask, value);
 }
 
 Tensor index_copy(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {

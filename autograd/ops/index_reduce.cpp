@@ -1,4 +1,5 @@
 #include "autograd/ops/call.h"
+#include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/index_support.h"
 #include "autograd/ops/join.h"
@@ -42,8 +43,9 @@ Tensor mean_into(const Tensor& a, const PlacedSources& r) {
   return is_floating(a.dtype()) ? div(total, count) : floor_divide(total, count);
 }
 
-/** Products of runs of equal places, which grow; the last element of a run has the whole product. */
-Tensor product_into(const Tensor& a, const PlacedSources& r) {
+/** The places' products by operators, for gradients that divide by no element. Runs of equal places grow; the
+ * last element of a run has the whole product. */
+Tensor composed_product(const Tensor& a, const PlacedSources& r) {
   const std::int64_t n = r.index.size(r.dim);
   const Tensor order = argsort(r.index, r.dim);
   const Tensor places = gather(r.index, r.dim, order);
@@ -64,13 +66,35 @@ Tensor product_into(const Tensor& a, const PlacedSources& r) {
   return r.include_self ? where(r.is_written(a), whole * a, a) : whole;
 }
 
+Tensor product_into(const Tensor& a, const PlacedSources& r) {
+  // Products are rounded to 16 bits once.
+  Tensor result = r.include_self ? in_compute_dtype(a.detach()).clone(MemoryFormat::contiguous)
+                                 : in_compute_dtype(r.with_number(a.detach(), 1));
+  reduce_into_(result, r.dim, r.index, in_compute_dtype(r.source.detach()), dlprim::PlaceReduction::product);
+  return record("ScatterReduceBackward", {a, r.source}, to(result, a.dtype()).data(), [&] {
+    return [a = SavedTensor(a), source = SavedTensor(r.source), index = SavedTensor(r.index), dim = r.dim,
+            include_self = r.include_self](const TensorList& gradients) {
+      const bool is_recorded = grad_enabled();
+      const Tensor places(index.unpack());
+      const GradMode recording(true);
+      TensorList found =
+          gradients_by_composition({a.input(0), source.input(1)}, gradients, [&](const TensorList& inputs) {
+            return TensorList{composed_product(inputs[0], {dim, places, inputs[1], include_self})};
+          });
+      if (!is_recorded)
+        for (Tensor& g : found)
+          if (g.defined()) g = g.detach();
+      return found;
+    };
+  });
+}
+
 Tensor extreme_of(const Tensor& a, const PlacedSources& r, bool largest) {
-  // In order of size the largest is written last, and NaN behind it.
-  const bool negated = !largest && is_floating(a.dtype());
-  const Tensor order = argsort(negated ? neg(r.source) : r.source, r.dim, !largest && !negated);
-  const Tensor last = scatter(a, r.dim, gather(r.index, r.dim, order), gather(r.source, r.dim, order));
-  if (!r.include_self) return last;
-  return where(r.is_written(a), largest ? maximum(a, last) : minimum(a, last), a);
+  // Without the input a source of each place comes first, whichever it is.
+  Tensor result = r.include_self ? a.clone(MemoryFormat::contiguous) : scatter(a, r.dim, r.index, r.source);
+  reduce_into_(result, r.dim, r.index, r.source,
+               largest ? dlprim::PlaceReduction::largest : dlprim::PlaceReduction::least);
+  return result;
 }
 
 Tensor extreme_into(const Tensor& a, const PlacedSources& r, bool largest) {

@@ -2,6 +2,7 @@
 
 #include "autograd/ops/views.h"
 #include "autograd/tensor/tensor.h"
+#include "dlprim/ops/index/accumulate.h"
 #include "dlprim/ops/index/index.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/queue.h"
@@ -39,6 +40,10 @@ void write_lines(const dlprim::Tensor& t, int dim, int count, bool wants_contigu
 
 /** int64 elements of an index given as int64 or int32, contiguous. Throws TypeError naming `op`. */
 dlprim::Tensor checked_index(const char* op, const Tensor& index);
+
+/** scatter_reduce of `src`, which has the shape of `index`, into `a`, without a record on the tape. */
+void reduce_into_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src,
+                  dlprim::PlaceReduction reduction);
 
 /** Throws unless all are on one device. */
 void require_one_device(const char* op, const TensorList& tensors);

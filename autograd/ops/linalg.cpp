@@ -5,6 +5,7 @@
 #include "autograd/ops/call.h"
 #include "autograd/ops/complex.h"
 #include "autograd/ops/compute_dtype.h"
+#include "autograd/ops/index_support.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/matrix_product.h"
 #include "autograd/ops/pointwise.h"
@@ -16,6 +17,7 @@
 #include "autograd/tensor/precision.h"
 #include "dlprim/ops/gemm/gemm.h"
 #include "dlprim/ops/gemm/linear.h"
+#include "dlprim/ops/linalg/cross.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -416,6 +418,26 @@ Tensor kron(const Tensor& a, const Tensor& b) {
   return reshape(mul(reshape(a, of_a), reshape(b, of_b)), shape);
 }
 
+namespace {
+
+/** Cross products along `dim` of tensors of one shape, which are each other's gradients. */
+Tensor cross_products(const Tensor& a, const Tensor& b, int dim) {
+  const dlprim::Tensor y = dlprim::Tensor::empty(*a.device(), a.shape(), a.dtype());
+  dlprim::cross(a.device()->queue(), readable_lines(a.data(), dim), readable_lines(b.data(), dim),
+                readable_lines(y, dim));
+  return record("LinalgCrossBackward", {a, b}, y, [&] {
+    return [a = SavedTensor(a), b = SavedTensor(b), dim](const TensorList& g) {
+      const auto conjugate = [](const Tensor& t) { return is_complex(t.dtype()) ? conj(t) : t; };
+      TensorList gradients(2);
+      if (gradient_is_wanted(0)) gradients[0] = cross_products(conjugate(b.input(1)), g[0], dim);
+      if (gradient_is_wanted(1)) gradients[1] = cross_products(g[0], conjugate(a.input(0)), dim);
+      return gradients;
+    };
+  });
+}
+
+}  // namespace
+
 Tensor cross(const Tensor& a, const Tensor& b, std::optional<std::int64_t> dim) {
   ENTER_OPERATOR(cross, a, b, dim);
   check_operands("cross", a, b);
@@ -430,12 +452,7 @@ Tensor cross(const Tensor& a, const Tensor& b, std::optional<std::int64_t> dim) 
   const int d = dlprim::wrap_dim(*dim, a.dim(), "cross");
   require(a.size(d) == 3 && b.size(d) == 3, "cross: inputs dimension ", d, " must have length 3, got ",
           a.size(d), " and ", b.size(d));
-  const Tensor x = in_compute_dtype(expand(a, shape)), y = in_compute_dtype(expand(b, shape));
-  const TensorList xs = unbind(x, d), ys = unbind(y, d);
-  TensorList parts;
-  for (const auto& [i, j] : {std::pair<std::size_t, std::size_t>{1, 2}, {2, 0}, {0, 1}})
-    parts.push_back(xs[i] * ys[j] - xs[j] * ys[i]);
-  return to(stack(parts, d), a.dtype());
+  return cross_products(expand(a, shape), expand(b, shape), d);
 }
 
 Tensor renorm(const Tensor& a, const Scalar& p, std::int64_t dim, const Scalar& maxnorm) {

@@ -141,19 +141,42 @@ std::pair<Tensor, Tensor> cummin(const Tensor& a, std::int64_t dim) {
   return running_extremes("cummin", a, dim, true);
 }
 
+namespace {
+
+/** logcumsumexp by logaddexp of ever longer runs. */
+Tensor composed_logcumsumexp(Tensor x, int axis) {
+  const std::int64_t size = x.size(axis);
+  for (std::int64_t run = 1; run < size; run *= 2) {
+    const Tensor later = logaddexp(narrow(x, axis, run, size - run), narrow(x, axis, 0, size - run));
+    x = cat({narrow(x, axis, 0, run), later}, axis);
+  }
+  return x;
+}
+
+}  // namespace
+
 Tensor logcumsumexp(const Tensor& a, std::int64_t dim) {
   ENTER_OPERATOR(logcumsumexp, a, dim);
   dlprim::require<TypeError>(is_floating(a.dtype()), "logcumsumexp: expected a floating dtype, got ",
                              name(a.dtype()));
   const int axis = dlprim::wrap_dim(dim, a.dim(), "logcumsumexp");
-  Tensor x = in_compute_dtype(a.dim() ? a : reshape(a, {1}));
-  const std::int64_t size = x.size(axis);
-  if (size < 2) return a.clone();
-  for (std::int64_t run = 1; run < size; run *= 2) {
-    const Tensor later = logaddexp(narrow(x, axis, run, size - run), narrow(x, axis, 0, size - run));
-    x = cat({narrow(x, axis, 0, run), later}, axis);
-  }
-  return to(x, a.dtype());
+  const Tensor x = contiguous(in_compute_dtype(a.dim() ? a : reshape(a, {1})));
+  if (x.size(axis) < 2) return a.clone();
+  const dlprim::Tensor y = room_like(x);
+  dlprim::logcumsumexp(x.device()->queue(), x.data(), axis, y);
+  const Tensor result = record("logcumsumexp", {x}, y, [&] {
+    return [x = SavedTensor(x), y = SavedTensor(y), axis](const TensorList& gradients) {
+      if (grad_enabled())
+        return gradients_by_composition({x.input(0)}, gradients, [axis](const TensorList& inputs) {
+          return TensorList{composed_logcumsumexp(inputs[0], axis)};
+        });
+      const Tensor g = contiguous(gradients[0]);
+      const dlprim::Tensor dx = room_like(g);
+      dlprim::logcumsumexp_backward(g.device()->queue(), g.data(), x.unpack(), y.unpack(), axis, dx);
+      return TensorList{Tensor(dx)};
+    };
+  });
+  return to(result, a.dtype());
 }
 
 }  // namespace ocl

@@ -11,6 +11,8 @@ constexpr int enumerators<MatmulPrecision> = 3;
 template <>
 constexpr int enumerators<Negative> = 2;
 template <>
+constexpr int enumerators<PlaceReduction> = 3;
+template <>
 constexpr int enumerators<Triangle> = 2;
 template <>
 constexpr int enumerators<Reduction> = 3;

@@ -84,9 +84,10 @@ inline element_t coordinates(long e, const long *size) {
 #define READ_ALL FOR_MY_ELEMENTS(READ_ELEMENT)
 #endif
 
-// ---- writing: y[o, index[o, j, i], i] = x[o, j, i]. Among several that name one place the last along j is written:
-// where it can happen, `winner` holds that j + 1, as mark_winners leaves it. On CPUs an item owns places (write_last).
+// ---- writing: y[o, index[o, j, i], i] = x[o, j, i]
 
+// Among several that name one place the last along j is written. Where it can happen, `winner` holds that j + 1, as
+// mark_winners leaves it. The kernels write_last need no such memory.
 #define WRITE_ELEMENT(o, j, i)                                                    \
   {                                                                               \
     const long given = index[AT(index, o, j, i)];                                 \
@@ -94,6 +95,28 @@ inline element_t coordinates(long e, const long *size) {
     if (place >= 0 && (!winner_buffer || winner[AT(winner, o, place, i)] == j + 1)) \
       y[AT(y, o, place, i)] = x[AT(x, o, j, i)];                                  \
   }
+
+#if SHAPE_CPU
+// Entries of an index that name whole rows are asked once a row.
+#define WRITE_ALL                                                                       \
+  if (p.index[2] == 0 && p.size[2] > 1 && !winner_buffer) {                             \
+    FOR_MY_ROWS(o, j) {                                                                 \
+      const long given = index[AT(index, o, j, 0)];                                     \
+      PLACE(place, given)                                                               \
+      if (place < 0) continue;                                                          \
+      const long from = AT(x, o, j, 0), to = AT(y, o, place, 0);                        \
+      if (p.x[2] == 1 && p.y[2] == 1)                                                   \
+        for (long i = 0; i < p.size[2]; ++i) y[to + i] = x[from + i];                   \
+      else if (p.x[2] == 0 && p.y[2] == 1)                                              \
+        for (long i = 0; i < p.size[2]; ++i) y[to + i] = x[from];                       \
+      else                                                                              \
+        for (long i = 0; i < p.size[2]; ++i) y[to + i * p.y[2]] = x[from + i * p.x[2]]; \
+    }                                                                                   \
+  } else                                                                                \
+    FOR_MY_ELEMENTS(WRITE_ELEMENT)
+#else
+#define WRITE_ALL FOR_MY_ELEMENTS(WRITE_ELEMENT)
+#endif
 
 #define MOVES_OF(bits, type)                                                                     \
   __kernel void read_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y),   \
@@ -111,7 +134,7 @@ inline element_t coordinates(long e, const long *size) {
     BIND(type, y);                                                                               \
     BIND(const int, winner);                                                                     \
     const Places p = given_places;                                                               \
-    FOR_MY_ELEMENTS(WRITE_ELEMENT)                                                               \
+    WRITE_ALL                                                                                    \
   }
 
 MOVES_OF(8, uchar)
@@ -130,6 +153,33 @@ MOVES_OF(128, ulong2)
     BIND(type, y);                                                                                         \
     const Places p = given_places;                                                                         \
     FOR_MY_PLACES(WRITE_OWN)                                                                               \
+  }
+WRITE_LAST_OF(8, uchar)
+WRITE_LAST_OF(16, ushort)
+WRITE_LAST_OF(32, uint)
+WRITE_LAST_OF(64, ulong)
+WRITE_LAST_OF(128, ulong2)
+#else
+// A work group takes a line. `winner` has `bound` places in local memory.
+#define WRITE_LAST_OF(bits, type)                                                                          \
+  __kernel void write_last_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y),       \
+                                  const Places given_places, CHECK_ARGS, __local int *winner) {            \
+    BIND(const type, x);                                                                                   \
+    BIND(const long, index);                                                                               \
+    BIND(type, y);                                                                                         \
+    const Places p = given_places;                                                                         \
+    const int item = get_local_id(0), group = get_local_size(0);                                           \
+    const long o = get_group_id(0) / p.size[2], i = get_group_id(0) - o * p.size[2];                       \
+    for (long place = item; place < p.bound; place += group) winner[place] = 0;                            \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+    for (long j = item; j < p.size[1]; j += group) {                                                       \
+      const long given = index[AT(index, o, j, i)];                                                        \
+      PLACE(place, given)                                                                                  \
+      if (place >= 0) atomic_max(&winner[place], (int)(j + 1));                                            \
+    }                                                                                                      \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+    for (long place = item; place < p.bound; place += group)                                               \
+      if (winner[place] > 0) y[AT(y, o, place, i)] = x[AT(x, o, winner[place] - 1, i)];                    \
   }
 WRITE_LAST_OF(8, uchar)
 WRITE_LAST_OF(16, ushort)

@@ -93,9 +93,13 @@ void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tens
   Places places = places_of(index, y.shape[1], negative);
   copy_strides(x, places.x);
   copy_strides(y, places.y);
-  if (!distinct && queue.device().info().runs_cpu_kernels())
+  const DeviceInfo& device = queue.device().info();
+  if (!distinct && device.runs_cpu_kernels())
     return queue.launch(mover(queue, "write_last", y.dtype), owners_range(queue, index), x, index, y, places,
                         check.spoiling(y));
+  if (!distinct && groups_take_lines(device, index, y.shape[1], sizeof(cl_int)))
+    return queue.launch(mover(queue, "write_last", y.dtype), lines_range(device, index), x, index, y, places,
+                        check.spoiling(y), memory_of_places(y.shape[1], sizeof(cl_int)));
   Tensor winner;
   if (!distinct) {
     winner = last_writers(queue, index, y.shape[1], negative);

@@ -23,6 +23,12 @@ typedef struct {
 // Positions that are summed in one go, and columns that a work item of shape cpu adds side by side.
 enum { SUM_CHUNK = 32, CPU_SUM_COLUMNS = 64 };
 
+// Elements of a line that a work item of shape simt joins, and that a group can at most.
+enum { LINE_STRETCH = 4, LINE_ELEMENTS = LINE_STRETCH * MAX_GROUP };
+
+// Bins that a work group of shape simt counts in local memory.
+enum { MOST_LOCAL_BINS = 2048 };
+
 // A bool tensor whose true elements are counted by stretches.
 typedef struct {
   cl_long size[MAX_RANK];  // innermost dimension first

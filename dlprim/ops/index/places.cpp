@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 
@@ -35,6 +36,23 @@ Range owners_range(const Queue& queue, const Tensor& index) {
   // few.
   const std::int64_t most = lines >= 4 * cores ? 4 * cores : cores;
   return Range::groups(1, std::clamp<std::int64_t>(index.numel() / least_elements, 1, most));
+}
+
+bool groups_take_lines(const DeviceInfo& device, const Tensor& index, std::int64_t bound, std::size_t bytes) {
+  constexpr std::uint64_t most_bytes = 24 << 10;
+  constexpr std::int64_t few_elements = 1 << 14;
+  const auto is_broadcast = [&](int d) { return index.strides[d] == 0 && index.shape[d] > 1; };
+  return index.shape[1] <= LINE_STRETCH * work_group(device) &&
+         static_cast<std::uint64_t>(bound) <= std::min(most_bytes, device.local_memory) / bytes &&
+         !is_broadcast(0) && !is_broadcast(2) && (index.shape[2] == 1 || index.numel() <= few_elements);
+}
+
+Range lines_range(const DeviceInfo& device, const Tensor& index) {
+  return Range::groups(work_group(device), index.shape[0] * index.shape[2]);
+}
+
+LocalMemory memory_of_places(std::int64_t bound, std::size_t bytes) {
+  return {static_cast<std::size_t>(std::max<std::int64_t>(bound, 1)) * bytes};
 }
 
 void copy_strides(const Tensor& t, cl_long* strides) {

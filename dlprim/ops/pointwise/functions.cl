@@ -79,24 +79,24 @@ INLINED T TANH(T a) {
 }
 // A step of Newton's towards the inverse of erf at a.
 INLINED T ERFINV_STEP(T y, T a) { return y - (ERF(y) - a) / ((T)1.128379167095512574 * EXP(-y * y)); }
-// Giles' polynomials ("Approximating the erfinv function", 2011), then steps to the precision of T. Not in a loop,
-// which PoCL keeps.
+// erfinv(a) / a by polynomials of w = -log(1 - a^2) and of its root (Giles, "Approximating the erfinv function", 2011).
+// They are minimax fits, as precise as float32. Steps lead to float64, in no loop, as PoCL keeps loops.
 INLINED T ERFINV(T a) {
   const T w = -LOG((1 - a) * (1 + a));
   const bool central = w < 5;
-  const T u = central ? w - (T)2.5 : sqrt(w) - 3;
-  T y = central ? (T)2.81022636e-08 : (T)-0.000200214257;
-  y = y * u + (central ? (T)3.43273939e-07 : (T)0.000100950558);
-  y = y * u + (central ? (T)-3.5233877e-06 : (T)0.00134934322);
-  y = y * u + (central ? (T)-4.39150654e-06 : (T)-0.00367342844);
-  y = y * u + (central ? (T)0.00021858087 : (T)0.00573950773);
-  y = y * u + (central ? (T)-0.00125372503 : (T)-0.0076224613);
-  y = y * u + (central ? (T)-0.00417768164 : (T)0.00943887047);
-  y = y * u + (central ? (T)0.246640727 : (T)1.00167406);
-  y = y * u + (central ? (T)1.50140941 : (T)2.83297682);
+  const T u = central ? w : sqrt(w) - 3;
+  T y = central ? (T)-8.7910192e-09 : (T)0;
+  y = y * u + (central ? (T)2.21030557e-07 : (T)-0.000165430959);
+  y = y * u + (central ? (T)-1.97646167e-06 : (T)8.61106295e-05);
+  y = y * u + (central ? (T)3.98323994e-06 : (T)0.00130022815);
+  y = y * u + (central ? (T)4.45652099e-05 : (T)-0.00366014024);
+  y = y * u + (central ? (T)-0.000127481639 : (T)0.00576179781);
+  y = y * u + (central ? (T)-0.00233429619 : (T)-0.00762530361);
+  y = y * u + (central ? (T)0.0115486539 : (T)0.00943562265);
+  y = y * u + (central ? (T)0.232013818 : (T)1.00167418);
+  y = y * u + (central ? (T)0.88622692 : (T)2.83297699);
   y *= a;
-  y = ERFINV_STEP(y, a);
-  y = sizeof(T) == 8 ? ERFINV_STEP(y, a) : y;
+  if (sizeof(T) == 8) y = ERFINV_STEP(ERFINV_STEP(y, a), a);
   return fabs(a) < 1 ? y : fabs(a) == 1 ? copysign((T)INFINITY, a) : (T)NAN;
 }
 // The derivative of sinc(a).

@@ -7,6 +7,7 @@
 #include "dlprim/ops/scan/scan_shared.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -32,10 +33,20 @@ Range columns_range(const DeviceInfo& device, const Columns& c) {
   return Range::linear(c.outer * c.inner, std::min(64, device.max_work_group));
 }
 
+/** Whether work groups of shape simt share out what stands along the dimension. */
+bool is_long(const Queue& queue, const Columns& c) {
+  constexpr std::int64_t long_row = 64;
+  return !queue.device().info().runs_cpu_kernels() && c.n >= long_row;
+}
+
 /** Whether a work group of shape simt follows each row. */
 bool scans_rows(const Queue& queue, const Columns& c) {
-  constexpr std::int64_t long_row = 64;
-  return !queue.device().info().runs_cpu_kernels() && c.inner == 1 && c.n >= long_row;
+  return is_long(queue, c) && c.inner == 1;
+}
+
+/** A work group for SIMT_SCAN_COLUMNS columns, which are cut in parts. */
+Range parts_range(const Queue& queue, const Columns& c) {
+  return Range::groups(work_group(queue.device().info()), c.outer * ceil_div(c.inner, SIMT_SCAN_COLUMNS));
 }
 
 Range rows_range(const Queue& queue, const Columns& c) {
@@ -51,10 +62,26 @@ void scan(Queue& queue, const std::string& name, const Tensor& x, int dim, const
   require_like(name.c_str(), "the result", y, x.shape, x.dtype);
   const Columns c = columns_of(x.shape, dim);
   if (x.numel() == 0) return;
+  const auto launch = [&](const char* form, const Range& range) {
+    queue.launch(scan_kernel(queue, name + form, x.dtype), range, x, y, c.outer, c.n, c.inner,
+                 static_cast<cl_int>(reverse));
+  };
+  if (scans_rows(queue, c))
+    launch("_rows", rows_range(queue, c));
+  else if (is_long(queue, c))
+    launch("_parts", parts_range(queue, c));
+  else
+    launch("_columns", columns_range(queue.device().info(), c));
+}
+
+/** Launches `name`, or `name`_rows where work groups follow rows; both take `tensors`. */
+template <class... Tensors>
+void launch_backward(Queue& queue, const std::string& name, const Columns& c, const Tensor& dy,
+                     const Tensors&... tensors) {
   const bool rows = scans_rows(queue, c);
-  queue.launch(scan_kernel(queue, name + (rows ? "_rows" : "_columns"), x.dtype),
-               rows ? rows_range(queue, c) : columns_range(queue.device().info(), c), x, y, c.outer, c.n,
-               c.inner, static_cast<cl_int>(reverse));
+  queue.launch(scan_kernel(queue, rows ? name + "_rows" : name, dy.dtype),
+               rows ? rows_range(queue, c) : columns_range(queue.device().info(), c), dy, tensors..., c.outer,
+               c.n, c.inner, cl_int{0});
 }
 
 }  // namespace
@@ -78,10 +105,27 @@ void cumprod_backward(Queue& queue, const Tensor& dy, const Tensor& x, int dim, 
   require_like(op, "dx", dx, x.shape, x.dtype);
   const Columns c = columns_of(x.shape, dim);
   if (x.numel() == 0) return;
-  const DeviceInfo& device = queue.device().info();
-  const Tensor suffix = queue.scratch(x.shape, device.fp64 ? DType::float64 : DType::float32);
-  queue.launch(scan_kernel(queue, "cumprod_backward", x.dtype), columns_range(device, c), dy, x, suffix, dx,
-               c.outer, c.n, c.inner, cl_int{0});
+  const Tensor suffix = queue.scratch(x.shape, queue.device().info().fp64 ? DType::float64 : DType::float32);
+  launch_backward(queue, "cumprod_backward", c, dy, x, suffix, dx);
+}
+
+void logcumsumexp(Queue& queue, const Tensor& x, int dim, const Tensor& y) {
+  ENTER(logcumsumexp, queue, x, dim, y);
+  require_floating(x.dtype, queue.device(), "logcumsumexp");
+  scan(queue, "logcumsumexp", x, dim, y, false);
+}
+
+void logcumsumexp_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& y, int dim,
+                           const Tensor& dx) {
+  ENTER(logcumsumexp_backward, queue, dy, x, y, dim, dx);
+  constexpr const char* op = "logcumsumexp backward";
+  require_floating(x.dtype, queue.device(), op);
+  require_contiguous(op, "the input", x);
+  require_like(op, "the gradient", dy, x.shape, x.dtype);
+  require_like(op, "the result", y, x.shape, x.dtype);
+  require_like(op, "dx", dx, x.shape, x.dtype);
+  if (x.numel() == 0) return;
+  launch_backward(queue, "logcumsumexp_backward", columns_of(x.shape, dim), dy, x, y, dx);
 }
 
 void running_extremes(Queue& queue, const Tensor& x, int dim, bool least, const Tensor& places) {

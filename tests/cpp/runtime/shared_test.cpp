@@ -15,6 +15,7 @@
 #include "dlprim/ops/gemm/tensor_map_shared.h"
 #include "dlprim/ops/index/index_shared.h"
 #include "dlprim/ops/int8/int8_shared.h"
+#include "dlprim/ops/linalg/cross_shared.h"
 #include "dlprim/ops/linalg/factors_shared.h"
 #include "dlprim/ops/loss/class_loss_shared.h"
 #include "dlprim/ops/norm/norm_shared.h"
@@ -72,6 +73,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/conv/conv_shared.h", ConvDepth, tap),
     PLAIN("ops/fft/fft_shared.h", FftSide, has_factors),
     PLAIN("ops/fft/fft_shared.h", FftLines, writes_along_lines),
+    PLAIN("ops/linalg/cross_shared.h", CrossShape, y),
     PLAIN("ops/linalg/factors_shared.h", MatrixSteps, column),
     PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, goes_along_rows),
     PLAIN("ops/gemm/gemm_few_rows_shared.h", FewRows, has_bias),

@@ -119,6 +119,57 @@ TEST(Index, AnExpandedIndexNamesWholeRows) {
   expect_close(download_values(target.tensor), expected, 1e-6, 1e-6);
 }
 
+TEST(Index, ReducesAtPlaces) {
+  std::mt19937 random(5);
+  Queue& queue = device().queue();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  // Short lines, columns, one line for many elements, and places that few or all elements name.
+  for (const Shapes& shapes :
+       {Shapes{{3, 9, 1}, {3, 40, 1}}, Shapes{{3, 1, 1}, {3, 500, 1}}, Shapes{{2, 6, 9}, {2, 20, 9}},
+        Shapes{{1, 4000, 1}, {1, 3000, 1}}, Shapes{{2, 7, 1}, {2, 2500, 1}}, Shapes{{1, 1, 3}, {1, 1500, 3}}})
+    for (const DType dtype : {DType::float32, DType::float16, DType::int64, DType::int8})
+      for (const PlaceReduction reduction :
+           {PlaceReduction::product, PlaceReduction::largest, PlaceReduction::least}) {
+        const bool multiplies = reduction == PlaceReduction::product;
+        const bool with_nan = !multiplies && is_floating(dtype);
+        const auto numbers = [&](const Dims& shape) {
+          Doubles values(static_cast<std::size_t>(product(shape)));
+          for (double& value : values)
+            value = multiplies                       ? (random() % 2 ? 1 : -1)
+                    : with_nan && random() % 64 == 0 ? nan
+                                                     : static_cast<double>(random() % 200) - 100;
+          return values;
+        };
+        const Doubles source = numbers(shapes.index), target = numbers(shapes.tensor);
+        const Sample index = random_index(random, shapes.index, shapes.tensor[1]);
+        const Tensor result = upload_as(dtype, target, shapes.tensor);
+        reduce_at_places(queue, reduction, upload_as(dtype, source, shapes.index), index.tensor, result,
+                         Negative::wraps, index_check());
+        Doubles expected = target;
+        for_each_place(shapes.tensor, shapes.index, index.values, [&](std::size_t i, std::size_t place) {
+          double& so_far = expected[place];
+          const double value = source[i];
+          if (multiplies)
+            so_far *= value;
+          else if (std::isnan(value) ||
+                   (reduction == PlaceReduction::largest ? value > so_far : value < so_far))
+            so_far = value;
+        });
+        expect_close(download_values(result), expected, 0, 0);
+      }
+}
+
+TEST(Index, SumsOfLinesAreExactWhereOnePlaceGetsAll) {
+  Queue& queue = device().queue();
+  const Tensor source = upload<float>(std::vector<float>(3 * 1000, 1), {3, 1000, 1}),
+               index = upload<std::int64_t>(std::vector<std::int64_t>(3 * 1000, 1), {3, 1000, 1}),
+               target = upload<float>({0, 1, -0.0f, 0, 1, -0.0f, 0, 1, -0.0f}, {3, 3, 1});
+  add_at_places(queue, source, index, target, 0.5, std::nullopt, Negative::is_error, index_check());
+  const auto sums = download<float>(target);
+  EXPECT_EQ(sums, (std::vector<float>{0, 501, 0, 0, 501, 0, 0, 501, 0}));
+  EXPECT_TRUE(std::signbit(sums[2]));  // a place that nothing names stays as it is
+}
+
 TEST(Index, NoPlaceIsAnErrorAtTheNextWaitingPoint) {
   Queue& queue = device().queue();
   const Tensor x = upload<float>({1, 2, 3}, {1, 3, 1}), y = queue.scratch({1, 1, 1});

@@ -55,6 +55,18 @@ void draw_add_at_places(Draw& d) {
   });
 }
 
+void draw_reduce_at_places(Draw& d) {
+  const Places places(d);
+  const DType dtype = moved_dtype(d);
+  const Tensor *source = d.operand("source", Role::input, dtype, places.index, d.whole(1, 3)),
+               *index = places.of(d), *target = d.updated("target", places.tensor, dtype);
+  const PlaceReduction reduction =
+      d.one_of({PlaceReduction::product, PlaceReduction::largest, PlaceReduction::least});
+  d.calls([=](Queue& queue) {
+    reduce_at_places(queue, reduction, *source, *index, *target, Negative::wraps, index_check());
+  });
+}
+
 void draw_join_indices(Draw& d) {
   const std::int64_t count = d.size_or_none();
   const Dims sizes{d.number(1, 5), d.number(1, 5), d.number(1, 5)};
@@ -73,6 +85,12 @@ void draw_count_places(Draw& d) {
   const Tensor *places = d.operand("places", Role::input, DType::int64, d.shape(0, 2), d.whole(-2, 41)),
                *counts = d.output("counts", {bins}, DType::int64);
   d.calls([=](Queue& queue) { count_places(queue, *places, *counts); });
+}
+
+void draw_count_in_bins(Draw& d) {
+  const std::int64_t bins = d.size_or_none(40);
+  const Tensor *x = d.input("x", d.shape(0, 2)), *counts = d.output("counts", {bins}, DType::int64);
+  d.calls([=](Queue& queue) { count_in_bins(queue, *x, -0.5, 1.25, *counts); });
 }
 
 void draw_places_in_order(Draw& d) {
@@ -119,14 +137,11 @@ void draw_write_true(Draw& d) {
 }  // namespace
 
 LayoutCases index_cases() {
-  return {{"read_places", draw_read_places},
-          {"write_places", draw_write_places},
-          {"add_at_places", draw_add_at_places},
-          {"join_indices", draw_join_indices},
-          {"triangle", draw_triangle},
-          {"count_true", draw_count_true},
-          {"write_true", draw_write_true},
-          {"count_places", draw_count_places},
+  return {{"read_places", draw_read_places},        {"write_places", draw_write_places},
+          {"add_at_places", draw_add_at_places},    {"reduce_at_places", draw_reduce_at_places},
+          {"join_indices", draw_join_indices},      {"triangle", draw_triangle},
+          {"count_true", draw_count_true},          {"write_true", draw_write_true},
+          {"count_places", draw_count_places},      {"count_in_bins", draw_count_in_bins},
           {"places_in_order", draw_places_in_order}};
 }
 

@@ -280,6 +280,16 @@ void draw_swap_rows(Draw& d) {
   d.calls([=](Queue& queue) { swap_rows(queue, *pivots, backwards, *a); });
 }
 
+void draw_cross(Draw& d) {
+  const Dims shape{d.size_or_none(17), 3, d.size_or_none(5)};
+  const DType dtype = d.one_of({DType::float32, DType::float16, DType::int64, DType::uint8});
+  const auto numbers = [&](const char* name) {
+    return d.operand(name, Role::input, dtype, shape, d.whole(0, 9));
+  };
+  const Tensor *a = numbers("a"), *b = numbers("b"), *y = d.output("y", shape, dtype);
+  d.calls([=](Queue& queue) { cross(queue, *a, *b, *y); });
+}
+
 void draw_qr_factor(Draw& d) {
   const Matrices m(d);
   const Tensor *a = d.updated("a", {m.batch, m.n, m.columns}),
@@ -317,6 +327,7 @@ LayoutCases matrix_cases() {
           {"solve_triangular", draw_solve_triangular},
           {"cholesky", draw_cholesky},
           {"lu_factor", draw_lu_factor},
+          {"cross", draw_cross},
           {"swap_rows", draw_swap_rows},
           {"qr_factor", draw_qr_factor},
           {"apply_reflectors", draw_apply_reflectors}};

@@ -60,6 +60,22 @@ void draw_cumprod_backward(Draw& d) {
   d.calls([=](Queue& queue) { cumprod_backward(queue, *dy, *x, dim, *dx); });
 }
 
+void draw_logcumsumexp(Draw& d) {
+  const Dims shape = d.shape(0, 4);
+  const int dim = dim_of(d, shape);
+  const Tensor *x = d.input("x", shape), *y = d.output("y", shape);
+  d.calls([=](Queue& queue) { logcumsumexp(queue, *x, dim, *y); });
+}
+
+void draw_logcumsumexp_backward(Draw& d) {
+  const Dims shape = d.shape(0, 4);
+  const int dim = dim_of(d, shape);
+  // Any result that is no less than the input will do.
+  const Tensor *dy = d.input("dy", shape), *x = d.input("x", shape, d.between(-2, 0)),
+               *y = d.input("y", shape, d.between(0, 2)), *dx = d.output("dx", shape);
+  d.calls([=](Queue& queue) { logcumsumexp_backward(queue, *dy, *x, *y, dim, *dx); });
+}
+
 void draw_attention_softmax(Draw& d) {
   const std::int64_t outer = d.size_or_none(3), inner = d.size(3), queries = d.size_or_none(17),
                      keys = d.size_or_none(33);
@@ -289,6 +305,8 @@ LayoutCases row_cases() {
           {"running_extremes", draw_running_extremes},
           {"cumprod", draw_cumprod},
           {"cumprod_backward", draw_cumprod_backward},
+          {"logcumsumexp", draw_logcumsumexp},
+          {"logcumsumexp_backward", draw_logcumsumexp_backward},
           {"sort_order", draw_sort_order},
           {"sort_keys", draw_sort_keys},
           {"reduce", draw_reduce},

@@ -90,6 +90,48 @@ TEST(Scan, RunningProductsAndTheirGradients) {
   }
 }
 
+/** Logarithms of sums of exp, term by term. */
+Doubles log_sums(Doubles x, const Dims& shape, int dim) {
+  for_each_row(shape, dim, [&](const std::vector<std::size_t>& row) {
+    for (std::size_t k = 1; k < row.size(); ++k) {
+      const double larger = std::max(x[row[k]], x[row[k - 1]]), smaller = std::min(x[row[k]], x[row[k - 1]]);
+      x[row[k]] =
+          larger == smaller ? larger + std::log(2.0) : larger + std::log1p(std::exp(smaller - larger));
+    }
+  });
+  return x;
+}
+
+Doubles log_sum_gradient(const Doubles& dy, const Doubles& x, const Doubles& y, const Dims& shape, int dim) {
+  Doubles dx(x.size());
+  for_each_row(shape, dim, [&](const std::vector<std::size_t>& row) {
+    for (std::size_t k = 0; k < row.size(); ++k)
+      for (std::size_t j = k; j < row.size(); ++j) dx[row[k]] += dy[row[j]] * std::exp(x[row[k]] - y[row[j]]);
+  });
+  return dx;
+}
+
+TEST(Scan, LogarithmsOfRunningSumsAndTheirGradients) {
+  std::mt19937 random(3);
+  Queue& queue = device().queue();
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const bool with_zeros : {false, true})  // exp(-inf)
+    for (const auto& [shape, dim] : shapes) {
+      const Sample dy = sample(random, DType::float32, shape, Placement::contiguous);
+      Doubles numbers = sample(random, DType::float32, shape, Placement::contiguous).values;
+      for (double& number : numbers) number = with_zeros && random() % 4 == 0 ? -inf : 8 * number;
+      const Tensor x = upload_as(DType::float32, numbers, shape);
+      const Tensor y = queue.scratch(shape), dx = queue.scratch(shape);
+      logcumsumexp(queue, x, dim, y);
+      const Doubles expected = log_sums(numbers, shape, dim);
+      expect_close(download_values(y), expected, 1e-6, 1e-6);
+      if (with_zeros) continue;  // an element before which there is nothing has no gradient
+      logcumsumexp_backward(queue, dy.tensor, x, y, dim, dx);
+      expect_close(download_values(dx), log_sum_gradient(dy.values, numbers, expected, shape, dim), 1e-4,
+                   1e-4);
+    }
+}
+
 /** Where the furthest element up to each stands: the last among equals, and NaN before any number. */
 std::vector<std::int64_t> places_of_extremes(const Doubles& x, const Dims& shape, int dim, bool least) {
   std::vector<std::int64_t> places(x.size());
