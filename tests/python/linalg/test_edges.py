@@ -373,6 +373,8 @@ def test_conditions_of_singular_matrices():
     ours, theirs = both(array)
     for p in ("fro", "nuc", 1, -1, math.inf, -math.inf, -2):
         found, expected = linalg.cond(ours, p).numpy(), torch.linalg.cond(theirs, p).numpy()
+        # MKL rounds a singular matrix in another way on another processor.
+        expected = np.where(expected > 1 / np.finfo(np.float64).eps, math.inf, expected)
         np.testing.assert_allclose(found, expected, atol=1e-15, err_msg=str(p))
     assert math.isnan(linalg.cond(SINGULAR).item())
 
